@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext: `make help` lists the targets.
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+VERSION := 0.1
+prefix ?= /usr/local
+bindir ?= $(prefix)/bin
+libdir ?= $(prefix)/lib/hottext
+mandir ?= $(prefix)/share/man
+completiondir ?= $(prefix)/share/bash-completion/completions
+
+O ?= build
+CC ?= gcc
+CFLAGS ?= -O2 -g
+PKG_CONFIG ?= pkg-config
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+
+PACKAGES := libelf libdw libzstd jansson
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
+SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+, := ,
+override O := $(O)$(if $(SAN),-san)
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DHOTTEXT_VERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(libdir)"' -I. $(WARN) \
+	-fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2) $(SANFLAGS) \
+	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CFLAGS)
+# The multiarch libopcodes knows every target, the plain one only the host's.
+BINUTILS_LIBS := $(if $(wildcard /usr/lib/*/libopcodes-multiarch.so),-l:libopcodes-multiarch.so -l:libbfd-multiarch.so,-lopcodes -lbfd)
+ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) $(BINUTILS_LIBS) -lm $(LIBS)
+
+LIB_SRCS := \
+	lib/error.c \
+	lib/file.c \
+	lib/index.c \
+	lib/input.c \
+	lib/mem.c \
+	lib/number.c \
+	lib/opt.c
+
+COLLECT_SRCS :=
+
+ANALYZE_SRCS :=
+
+REORDER_SRCS :=
+
+LDSCRIPTS_SRCS :=
+
+SRCS := $(LIB_SRCS) $(COLLECT_SRCS) $(ANALYZE_SRCS) $(REORDER_SRCS) $(LDSCRIPTS_SRCS)
+OBJS := $(SRCS:%.c=$(O)/%.o)
+
+# One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
+UNIT_TESTS :=
+
+# One bats file each.
+BATS_TESTS :=
+
+all: hottext
+
+hottext: $(O)/hottext
+	$(Q)cp $< $@
+
+$(O)/hottext: $(O)/hottext.o $(OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+$(O)/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) -lcmocka
+
+check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
+	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
+
+clean:
+	rm -rf $(O) hottext
+
+help:
+	@echo 'make            build ./hottext'
+	@echo 'make check      run the tests'
+	@echo 'make clean      remove what was built'
+	@echo 'variables: V=1 (show commands), O=DIR (build folder), SAN=1 (ASan and UBSan), DESTDIR, prefix'
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+.PHONY: all check clean help

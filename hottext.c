@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The dispatcher: hottext COMMAND ARGS..., or hottext-ld ARGS... */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/mem.h"
+#include "lib/opt.h"
+
+static const struct command *const commands[] = {
+};
+
+static void print_help(void)
+{
+	printf("usage: hottext COMMAND [ARGS...]\n\n"
+	       "Lays out a kernel's hot text in as few pages as possible, with GNU ld.\n\ncommands:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	printf("\n'hottext COMMAND --help' describes one of them.\n\nexample:\n"
+	       "  hottext optimize vmlinux perf.data -o plan\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static int finish(int ret)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		error("cannot write 'standard output'");
+		return ret == EXIT_DONE ? EXIT_FAILED : ret;
+	}
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	const char *self = strrchr(argv[0], '/');
+
+	outfile_catch_signals();
+	self = self ? self + 1 : argv[0];
+	if (!strcmp(self, "hottext-ld")) {
+		const struct command *ld = find_command("ld");
+		return ld->run(argc - 1, argv + 1);
+	}
+	if (argc < 2) {
+		error("no command; try 'hottext --help'");
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help();
+		return finish(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("hottext %s\n", HOTTEXT_VERSION);
+		return finish(EXIT_DONE);
+	}
+	const struct command *cmd = find_command(argv[1]);
+	if (!cmd) {
+		error("unknown command '%s'; try 'hottext --help'", argv[1]);
+		return EXIT_USAGE;
+	}
+	return finish(command_run(cmd, argc - 1, argv + 1));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Files in and out. Output is all or nothing: it is written to an unguessable
+ * temporary beside its final name, flushed, and renamed; a reader sees the old
+ * file or the new one.
+ */
+#ifndef LIB_FILE_H
+#define LIB_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A whole file in memory, read-only; data is NUL-terminated one past size. */
+struct mapfile {
+	const char *data;
+	size_t size;
+	void *map;	/* munmap'ed by the release when not NULL, else data is freed */
+};
+
+/* Read path whole. Errors are reported: "cannot read 'PATH': cause". */
+int mapfile_init(struct mapfile *f, const char *path);
+void mapfile_release(struct mapfile *f);
+
+struct outfile {
+	FILE *fp;	/* write here */
+	char *path;	/* final name; NULL for stdout */
+	char *tmp;	/* temporary name; NULL for stdout */
+};
+
+/* Begin output to path ("-" or NULL: stdout). Errors are reported. */
+int outfile_init(struct outfile *f, const char *path);
+
+/*
+ * Flush, check every write, fsync, rename into place. On failure the temporary
+ * is removed, the old file stays, the cause is reported, and -1 is returned.
+ */
+int outfile_commit(struct outfile *f);
+
+/* Drop what was written; safe after commit and on a zeroed struct. */
+void outfile_abort(struct outfile *f);
+
+/* Remove temporaries of unfinished outfiles on SIGINT, SIGTERM and SIGHUP, then die of the signal. */
+void outfile_catch_signals(void);
+
+/* Directory part + "/" + name; the caller frees. */
+char *path_join(const char *dir, const char *name);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+static void *check(void *p, size_t size)
+{
+	if (!p && size)
+		die("out of memory (%zu bytes wanted)", size);
+	return p;
+}
+
+void *xmalloc(size_t size)
+{
+	return check(malloc(size ? size : 1), size);
+}
+
+void *xcalloc(size_t nmemb, size_t size)
+{
+	if (!nmemb || !size)
+		nmemb = size = 1;
+	return check(calloc(nmemb, size), nmemb * size);
+}
+
+void *xreallocarray(void *ptr, size_t nmemb, size_t size)
+{
+	if (!nmemb || !size)
+		nmemb = size = 1;
+	return check(reallocarray(ptr, nmemb, size), nmemb * size);
+}
+
+char *xstrdup(const char *s)
+{
+	return xmemdup(s, strlen(s) + 1);
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	n = strnlen(s, n);
+	char *p = xmalloc(n + 1);
+	memcpy(p, s, n);
+	p[n] = '\0';
+	return p;
+}
+
+void *xmemdup(const void *src, size_t size)
+{
+	void *p = xmalloc(size);
+
+	if (size)
+		memcpy(p, src, size);
+	return p;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		die("out of memory");
+	va_end(ap);
+	return s;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A layout: an order of units with the addresses that GNU ld will give them.
+ *
+ *   _stext | head text | hot[0] hot[1] ... | the other units, in link order | _etext
+ *
+ * The hot region is what the fragment hottext.ld lists. Everything else keeps its
+ * order, and moves only by what the region took and by alignment.
+ */
+#ifndef REORDER_LAYOUT_H
+#define REORDER_LAYOUT_H
+
+#include <stdint.h>
+
+struct image;
+
+struct place {
+	uint32_t unit;
+	uint32_t align;		/* explicit `. = ALIGN(align)` before it; 0: the unit's own alignment only */
+};
+
+struct layout {
+	const struct image *image;	/* borrowed */
+	struct place *hot;
+	uint32_t nr_hot, alloc_hot;
+	uint64_t *addr;			/* [unit]: address under this layout */
+	uint64_t hot_start, hot_end;	/* addresses of the hot region */
+	uint64_t text_end;
+};
+
+/* An empty layout: link order. */
+void layout_init(struct layout *l, const struct image *img);
+void layout_release(struct layout *l);
+void layout_append(struct layout *l, uint32_t unit, uint32_t align);
+
+/* Give every unit its address, by ld's rules. Call after the hot order is complete. */
+void layout_assign(struct layout *l);
+
+#endif
