@@ -37,7 +37,10 @@ LIB_SRCS := \
 	lib/input.c \
 	lib/mem.c \
 	lib/number.c \
-	lib/opt.c
+	lib/opt.c \
+	lib/symtab.c \
+	lib/symtab_elf.c \
+	lib/symtab_text.c
 
 COLLECT_SRCS :=
 
