@@ -59,10 +59,26 @@ UNIT_TESTS :=
 # One bats file each.
 BATS_TESTS :=
 
-all: hottext
+all: hottext hottext-qemu.so
 
 hottext: $(O)/hottext
 	$(Q)cp $< $@
+
+# QEMU loads this: no sanitizers, nothing of lib/, symbols of the emulator left open.
+PLUGIN_SRCS := collect/qemu/plugin.c collect/qemu/decode.c collect/qemu/sim.c collect/qemu/writer.c
+PLUGIN_OBJS := $(PLUGIN_SRCS:%.c=$(O)/plugin/%.o)
+
+hottext-qemu.so: $(O)/hottext-qemu.so
+	$(Q)cp $< $@
+
+$(O)/hottext-qemu.so: $(PLUGIN_OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
+
+$(O)/plugin/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden -O2 $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/hottext: $(O)/hottext.o $(OBJS)
 	$(call say,LD,$@)
@@ -81,7 +97,7 @@ check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
 	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
 
 clean:
-	rm -rf $(O) hottext
+	rm -rf $(O) hottext hottext-qemu.so
 
 help:
 	@echo 'make            build ./hottext'
