@@ -42,7 +42,12 @@ LIB_SRCS := \
 	lib/symtab_elf.c \
 	lib/symtab_text.c
 
-COLLECT_SRCS :=
+COLLECT_SRCS := \
+	collect/cmd_record.c \
+	collect/fetch.c \
+	collect/qemu/sim.c \
+	collect/record_qemu.c \
+	collect/record_run.c
 
 ANALYZE_SRCS :=
 

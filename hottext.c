@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/commands.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
 
 static const struct command *const commands[] = {
+	&record_command,
 };
 
 static void print_help(void)

@@ -17,7 +17,7 @@ struct fetch_block {
 enum fetch_kind {
 	FETCH_EV_RUN,		/* block ran count times in a row */
 	FETCH_EV_SWITCH,	/* address space switched */
-	FETCH_EV_CPU,		/* cpu is the one that follows */
+	FETCH_EV_CPU,		/* what follows ran on this cpu (block = its number) */
 	FETCH_EV_MARK,		/* recording went on (block = 1) or off (0) */
 };
 
@@ -38,7 +38,9 @@ struct fetch {
 	bool has_build_id;
 	uint64_t nr_events, nr_insns;	/* read so far; FETCH_EV_RUN counts each repeat */
 	bool ended;			/* the end mark was seen */
-	uint32_t pending_block;		/* decoder state */
+	uint32_t pending_block;		/* decoder state: block that a repeat refers to, UINT32_MAX when none */
+	const unsigned char *next, *limit;	/* words decoded next, inside in's buffer from base on */
+	const unsigned char *base;
 };
 
 /* Whether head begins a fetch trace. */
@@ -48,7 +50,10 @@ bool fetch_probe(const char *head, unsigned long len);
 int fetch_init(struct fetch *f, struct input *in);
 void fetch_release(struct fetch *f);
 
-/* The next event: 1, 0 at the end, -1 on a damaged or truncated trace (reported). */
+/*
+ * The next event: 1, 0 at the end, -1 on a damaged or truncated trace (reported).
+ * Repeats may come as several runs of one block in a row.
+ */
 int fetch_next(struct fetch *f, struct fetch_event *ev);
 
 /*
