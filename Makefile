@@ -43,15 +43,34 @@ LIB_SRCS := \
 	lib/symtab_text.c
 
 COLLECT_SRCS := \
+	collect/path_walk.c \
+	collect/profile.c \
+	collect/profile_read.c \
+	collect/profile_write.c \
 	collect/cmd_record.c \
 	collect/fetch.c \
 	collect/qemu/sim.c \
 	collect/record_qemu.c \
 	collect/record_run.c
 
-ANALYZE_SRCS :=
+ANALYZE_SRCS := \
+	analyze/disasm.c \
+	analyze/disasm_ppc.c \
+	analyze/disasm_risc.c \
+	analyze/disasm_x86.c \
+	analyze/flow.c \
+	analyze/flow_dom.c \
+	analyze/text.c
 
-REORDER_SRCS :=
+REORDER_SRCS := \
+	reorder/cmd_report.c \
+	reorder/pageset.c \
+	reorder/plan.c \
+	reorder/plan_json.c \
+	reorder/report/format.c \
+	reorder/report/style.c \
+	reorder/report/text.c \
+	reorder/report/write.c
 
 LDSCRIPTS_SRCS :=
 
@@ -59,7 +78,8 @@ SRCS := $(LIB_SRCS) $(COLLECT_SRCS) $(ANALYZE_SRCS) $(REORDER_SRCS) $(LDSCRIPTS_
 OBJS := $(SRCS:%.c=$(O)/%.o)
 
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
-UNIT_TESTS :=
+UNIT_TESTS := \
+	plan
 
 # One bats file each.
 BATS_TESTS :=
