@@ -8,9 +8,11 @@
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
+#include "reorder/commands.h"
 
 static const struct command *const commands[] = {
 	&record_command,
+	&report_command,
 };
 
 static void print_help(void)

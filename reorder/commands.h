@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The commands of this room. */
+#ifndef REORDER_COMMANDS_H
+#define REORDER_COMMANDS_H
+
+#include "lib/opt.h"
+
+extern const struct command report_command;
+
+#endif

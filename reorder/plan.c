@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/file.h"
+#include "lib/mem.h"
+
+void plan_init(struct plan *p)
+{
+	memset(p, 0, sizeof(*p));
+	p->tool = plan_string(p, "hottext " HOTTEXT_VERSION);
+	p->algorithm = p->command = p->vmlinux.build_id = p->vmlinux.release = p->vmlinux.arch = plan_string(p, "");
+	p->machine.name = p->machine.about = p->machine.arch = p->command;
+	p->machine.page_bytes = 4096;
+	p->before.misses = p->before.l1i_misses = p->before.insns = PLAN_UNKNOWN;
+	p->after = p->before;
+}
+
+void plan_release(struct plan *p)
+{
+	free(p->sources);
+	free(p->curve);
+	free(p->units);
+	free(p->functions);
+	free(p->ranges);
+	free(p->paths);
+	free(p->uses);
+	free(p->pages);
+	free(p->edges);
+	index_release(&p->strings);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Bytes of the well-formed UTF-8 character at s, 0 when it is none (RFC 3629, table in section 4). */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 :
+		   s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+const char *plan_string(struct plan *p, const char *s)
+{
+	if (!s)
+		return NULL;
+
+	char *copy = xmalloc(3 * strlen(s) + 1), *out = copy;
+	while (*s) {
+		size_t n = utf8_length((const unsigned char *)s);
+
+		memcpy(out, n ? s : "\xef\xbf\xbd", n ? n : 3);
+		out += n ? n : 3;
+		s += n ? n : 1;
+	}
+	*out = '\0';
+	const char *kept = index_str(&p->strings, index_add_str(&p->strings, copy));
+	free(copy);
+	return kept;
+}
+
+/* Wrappers between a call's ABI and its name; the longest that fits is cut off. */
+static const char *const root_prefixes[] = {
+	"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__arm64_sys_", "__arm64_compat_sys_",
+	"__riscv_sys_", "__riscv_compat_sys_", "__s390x_sys_", "__s390_sys_", "__powerpc_sys_", "__se_sys_",
+	"__se_compat_sys_", "__do_sys_", "compat_sys_", "ppc_", "sys_",
+};
+
+char *plan_root_name(const char *identity)
+{
+	size_t cut = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(root_prefixes); i++) {
+		size_t n = strlen(root_prefixes[i]);
+
+		if (n > cut && !strncmp(identity, root_prefixes[i], n) && identity[n])
+			cut = n;
+	}
+	return xstrdup(identity + cut);
+}
+
+int64_t plan_page_of(uint64_t addr, uint64_t text_start, uint64_t page_bytes)
+{
+	return (int64_t)(addr / page_bytes) - (int64_t)(text_start / page_bytes);
+}
+
+/* Whether name is the identity, or the identity up to the '@' or '#' that tells it from its namesakes. */
+static bool names_match(const char *identity, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(identity, name, n) && (!identity[n] || identity[n] == '@' || identity[n] == '#');
+}
+
+uint32_t plan_find_function(const struct plan *p, const char *name)
+{
+	uint32_t near = INDEX_NONE;
+
+	for (uint32_t i = 0; i < p->nr_units; i++) {
+		const struct plan_unit *u = &p->units[i];
+
+		if (!strcmp(u->name, name))
+			return i;
+		for (uint32_t j = u->first_function; j < u->first_function + u->nr_functions; j++) {
+			if (!strcmp(p->functions[j].name, name))
+				return i;
+			if (near == INDEX_NONE && names_match(p->functions[j].name, name))
+				near = i;
+		}
+	}
+	return near;
+}
+
+double plan_heat(const struct plan *p, const struct plan_unit *u)
+{
+	return p->path_weight ? (double)u->path_weight / (double)p->path_weight : 0;
+}
+
+double plan_saving(double before, double after)
+{
+	return before > 0 ? 100 * (before - after) / before : 0;
+}
+
+/* s as one word of a shell. */
+static void append_word(FILE *fp, const char *s)
+{
+	static const char safe[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
+
+	if (*s && s[strspn(s, safe)] == '\0') {
+		fputs(s, fp);
+		return;
+	}
+	fputc('\'', fp);
+	for (; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", fp);
+		else
+			fputc(*s, fp);
+	}
+	fputc('\'', fp);
+}
+
+void plan_set_command(struct plan *p)
+{
+	FILE *in = fopen("/proc/self/cmdline", "re");
+	char *arg = NULL, *text = NULL;
+	size_t alloc = 0, size;
+	FILE *fp = open_memstream(&text, &size);
+	bool first = true, skip = false;
+
+	while (in && fp && getdelim(&arg, &alloc, '\0', in) > 0) {
+		const char *base = strrchr(arg, '/');
+		bool is_out = !strcmp(arg, "-o") || !strcmp(arg, "--output");
+
+		if (skip || is_out || !strncmp(arg, "--output=", 9) || (!strncmp(arg, "-o", 2) && arg[2])) {
+			skip = is_out;
+			continue;
+		}
+		if (!first)
+			fputc(' ', fp);
+		append_word(fp, base && base[1] && (first || arg[0] == '/') ? base + 1 : arg);
+		first = false;
+	}
+	if (in)
+		fclose(in);
+	if (fp)
+		fclose(fp);
+	p->command = plan_string(p, text ? text : "");
+	free(text);
+	free(arg);
+}

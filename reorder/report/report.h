@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a plan looks like: text, pictures, HTML, and the difference of two. */
+#ifndef REORDER_REPORT_REPORT_H
+#define REORDER_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct opt_list;
+struct plan;
+
+struct text_style {
+	bool bars;	/* a terminal reads it */
+	bool colour;	/* and NO_COLOR is not set (https://no-color.org) */
+};
+
+/* The style for a stream. */
+struct text_style text_style_for(FILE *fp);
+
+/* The closing table of `optimize`: totals, and the hottest paths. */
+void report_text(const struct plan *p, FILE *fp, struct text_style style);
+
+/* All paths as CSV with a header line. */
+void report_csv(const struct plan *p, FILE *fp);
+
+/*
+ * Write plan.json, report.txt, report.html, hotpages.dot and hotpages.svg into the
+ * existing folder dir, each all or nothing. Without graphviz the SVG is left out and
+ * a line says how to draw it. -1 after reporting.
+ */
+int report_write_all(const struct plan *p, const char *dir);
+
+/* The self-contained page. */
+void report_html(const struct plan *p, FILE *fp);
+
+/* What changed from plan a to plan b. */
+void report_diff(const struct plan *a, const struct plan *b, FILE *fp, struct text_style style);
+void report_diff_json(const struct plan *a, const struct plan *b, FILE *fp);
+
+/* A function's source lines by heat; vmlinux needs DWARF. -1 after reporting. */
+int report_annotate(const struct plan *p, const char *vmlinux, const char *function, FILE *fp,
+		    struct text_style style);
+
+#endif
