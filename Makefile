@@ -72,7 +72,15 @@ REORDER_SRCS := \
 	reorder/report/text.c \
 	reorder/report/write.c
 
-LDSCRIPTS_SRCS :=
+LDSCRIPTS_SRCS := \
+	ldscripts/fragment.c \
+	ldscripts/fragment_read.c \
+	ldscripts/lds.c \
+	ldscripts/lds_edit.c \
+	ldscripts/lds_glob.c \
+	ldscripts/lds_lex.c \
+	ldscripts/orders.c \
+	ldscripts/pattern.c
 
 SRCS := $(LIB_SRCS) $(COLLECT_SRCS) $(ANALYZE_SRCS) $(REORDER_SRCS) $(LDSCRIPTS_SRCS)
 OBJS := $(SRCS:%.c=$(O)/%.o)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hottext.ld: the hot region of a layout as statements for the inside of the .text
+ * output section, one unit a line, so that a kernel's script can INCLUDE it.
+ *
+ *   *(.text.vfs_read)                        its name is unique in the kernel
+ *   [f]s/pipe.o(.text.helper)                it is not: the object says which
+ *   [a]rch/x86/lib/copy_user_64.o(.text)     a whole assembler object
+ *   . = ALIGN(4096);
+ *
+ * The one-character class is there because ld takes a file pattern without a
+ * wildcard for one more input file; it matches exactly that object, also in thin
+ * archives, where a leading `*` would let *fs/file.o match fs/xfs/file.o.
+ *
+ * Bounded groups are not statements, since only the script can hold their boundary
+ * symbols. They stand in comments that the wrapper obeys:
+ *
+ *   /+ hottext-group .sched.text after-hot +/
+ *   /+ hottext-member [k]ernel/sched/core.o(.sched.text) +/      (with * for +)
+ */
+#ifndef LDSCRIPTS_FRAGMENT_H
+#define LDSCRIPTS_FRAGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ldscripts/lds.h"
+
+struct layout;
+struct unit;
+
+struct fragment_totals {
+	uint32_t units;		/* lines written */
+	uint32_t functions;	/* in them */
+	uint32_t dropped;	/* units that no pattern can name */
+};
+
+struct fragment_options {
+	bool groups_after_hot;	/* bounded groups with members in the hot list move behind the hot region */
+};
+
+/*
+ * Write the fragment of a layout. Units of bounded groups in the hot list become
+ * first members of their group, in the order of the list. opts may be NULL. The
+ * header names the tool's version, the kernel's build-id, and what was dropped and why.
+ */
+void fragment_write(FILE *fp, const struct layout *l, const struct fragment_options *opts,
+		    struct fragment_totals *totals);
+
+/* A fragment read back from a plan. */
+struct fragment {
+	char *text;			/* the statements, comments included */
+	char **patterns;		/* "FILE(SECTION)" of each unit, in order, those of groups included */
+	uint32_t nr_patterns, alloc_patterns;
+	struct lds_group_order *groups;
+	uint32_t nr_groups, alloc_groups;
+};
+
+/* Errors (unreadable, or something else than input statements and ALIGN) are reported. */
+int fragment_read(struct fragment *f, const char *path);
+void fragment_release(struct fragment *f);
+
+/* The kernel's script at `in` with .text.* taken in and the fragment's changes (NULL: none), to fp. Errors are reported. */
+int fragment_apply(const struct fragment *f, const char *in, FILE *fp);
+
+/* As fragment_write and fragment_read, in memory: for rewriting a script without a plan folder. */
+int fragment_from_layout(struct fragment *f, const struct layout *l, const struct fragment_options *opts);
+
+#endif
