@@ -54,6 +54,13 @@ COLLECT_SRCS := \
 	collect/record_run.c
 
 ANALYZE_SRCS := \
+	analyze/align.c \
+	analyze/image.c \
+	analyze/linkmap.c \
+	analyze/objects.c \
+	analyze/units.c \
+	analyze/units_map.c \
+	analyze/units_symbols.c \
 	analyze/disasm.c \
 	analyze/disasm_ppc.c \
 	analyze/disasm_risc.c \

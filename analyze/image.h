@@ -59,10 +59,13 @@ struct func {
 	uint32_t unit;		/* INDEX_NONE when outside all units */
 };
 
-/* A stretch between boundary symbols or an ALIGN in the linker script, where addresses re-align. */
+/*
+ * A stretch between boundary symbols or an ALIGN in the linker script, where addresses
+ * re-align. A group can have several; an empty section that aligns begins one, too.
+ */
 struct image_group {
 	enum group group;
-	uint64_t start, end;	/* from the boundary symbols */
+	uint64_t start, end;	/* from the boundary symbols; end is its last unit's */
 	uint32_t align;		/* what the script aligns its start to, at least 1 */
 };
 
@@ -79,7 +82,9 @@ struct image {
 	uint64_t text_start, text_end;	/* _stext.._etext */
 	struct index strings;		/* owns section and object names */
 	struct index by_id;		/* func = by_id id, first nr_funcs entries */
-	struct index by_normal;		/* normalised names, for matching */
+	struct index by_name;		/* bare names, of aliases too */
+	uint32_t *name_func;		/* [by_name id]: func, INDEX_NONE when several share it */
+	struct index by_normal;		/* normalised names, for matching; cold parts keep a ".cold" */
 	uint32_t *normal_func;		/* [by_normal id]: func, INDEX_NONE when several share it */
 };
 
