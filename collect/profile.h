@@ -29,7 +29,10 @@
 
 struct input;
 
-enum { PROFILE_CHUNK = 16 };	/* bytes; the least alignment compilers give functions, half a small cache line */
+enum {
+	PROFILE_CHUNK = 16,		/* bytes; the least alignment compilers give functions, half a small cache line */
+	PROFILE_MAX_BYTES = 1 << 20,	/* offsets from here on count as unknown: no function is that large */
+};
 
 enum path_kind {
 	PATH_SYSCALL,		/* entered from user mode by a system call */
@@ -75,6 +78,9 @@ struct profile_path {
 struct profile {
 	struct profile_source *sources;
 	uint32_t nr_sources, alloc_sources;
+	struct index source_keys;	/* of the first nr_settled sources, which are all different */
+	uint32_t *source_of_key;	/* [source_keys id]: index in sources */
+	uint32_t alloc_source_of_key, nr_settled;
 
 	struct index names;		/* func id = id of its identity */
 	struct profile_func *funcs;	/* [func] */
@@ -111,8 +117,17 @@ static inline const char *profile_func_name(const struct profile *p, uint32_t fu
 	return index_str(&p->names, func);
 }
 
+/*
+ * A function of a loadable module is told apart by its module: its identity is
+ * NAME@MODULE.ko. Returns its func id.
+ */
+uint32_t profile_module_func(struct profile *p, const char *name, const char *module);
+
 /* weight samples at byte offset off of func; PROFILE_OFF_UNKNOWN when only the function is known. */
 void profile_add_samples(struct profile *p, uint32_t func, uint32_t off, uint64_t weight);
+
+/* weight at one chunk of func, its samples left alone. */
+void profile_add_touch(struct profile *p, uint32_t func, uint32_t chunk, uint64_t weight);
 
 /* count entries into func. */
 void profile_add_entries(struct profile *p, uint32_t func, uint64_t count);
@@ -123,6 +138,9 @@ void profile_add_call(struct profile *p, uint32_t caller, uint32_t off, uint32_t
 uint32_t profile_foot(struct profile *p, uint32_t func, const uint32_t *chunks, uint32_t nr_words);
 uint32_t profile_add_path(struct profile *p, enum path_kind kind, uint32_t root, const uint32_t *feet,
 			  uint32_t nr_feet, uint64_t weight);	/* feet in any order; returns the path id */
+/* The same for feet of different functions; sorts feet[]. */
+uint32_t profile_add_distinct_path(struct profile *p, enum path_kind kind, uint32_t root, uint32_t *feet,
+				   uint32_t nr_feet, uint64_t weight);
 void profile_add_next(struct profile *p, uint32_t path, uint32_t next, uint64_t count);
 
 /* Read one item back. */
@@ -132,8 +150,17 @@ void profile_get_touch(const struct profile *p, uint32_t i, uint32_t *func, uint
 void profile_get_call(const struct profile *p, uint32_t i, uint32_t *caller, uint32_t *off, uint32_t *callee);
 void profile_get_next(const struct profile *p, uint32_t i, uint32_t *path, uint32_t *next);
 
-/* Append a zeroed source; fill its fields (strings owned by the profile). Valid until the next call. */
+/*
+ * Append a source with no counts and "-" for strings; fill it, strings with
+ * profile_set(). Valid until the next source is added or merged.
+ */
 struct profile_source *profile_add_source(struct profile *p, const char *reader);
+
+/* Set a string field of a source to a copy of value; NULL or "" is "-". */
+void profile_set(char **field, const char *value);
+
+/* Add a source's counts to the one of equal (reader, event, host, release, build_id). */
+void profile_merge_source(struct profile *p, const struct profile_source *s);
 
 /* Sum of all sources. */
 struct profile_source profile_totals(const struct profile *p);
