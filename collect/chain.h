@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sampled callchains and branch stacks into a profile. Every reader that has some
+ * hands them over here, so that equal samples give equal profiles whatever the
+ * format they came in.
+ *
+ *   frame 0   the sampled instruction           -> a sample at its offset
+ *   frame 1   return address into the caller    -> a call from there to frame 0's function
+ *   ...       (the byte before it is the call's last)
+ *   frame n   the outermost kernel function
+ *
+ * A chain is one path; where an interrupt or exception entry stands within it, it
+ * is cut there, since what was interrupted is a path of its own.
+ */
+#ifndef COLLECT_CHAIN_H
+#define COLLECT_CHAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collect/profile.h"
+
+struct symtab;
+struct sym;
+
+/* A place in the kernel: a function and a byte in it. */
+struct chain_frame {
+	uint32_t func;	/* of the profile; INDEX_NONE: in no function known */
+	uint32_t off;	/* bytes from its start; PROFILE_OFF_UNKNOWN when only the function is known */
+};
+
+struct chain_branch {
+	struct chain_frame from, to;	/* INDEX_NONE in func: user mode, or in no function known */
+};
+
+struct chain_sample {
+	uint64_t weight;	/* what the sample counts for, normally 1 */
+	uint64_t task;		/* pid << 32 | tid, or any key of what runs in sequence; CHAIN_NO_TASK */
+	uint64_t time_ns;	/* when; samples of a task come in ascending time */
+};
+
+#define CHAIN_NO_TASK UINT64_MAX
+
+/* Samples of one task further apart are not taken for neighbours. */
+enum { CHAIN_NEAR_NS = 50 * 1000 * 1000 };
+
+struct chain {
+	struct profile *profile;		/* borrowed */
+	const struct symtab *syms;		/* borrowed; NULL when the source brings names only */
+	uint64_t samples, kernel, resolved, unresolved;	/* so far, for the source */
+
+	/* The rest is the module's own. */
+	struct path_walk walk;
+	struct chain_place *places;		/* small cache of resolved addresses */
+	uint32_t *func_of_sym;			/* [index in syms]: func + 1 */
+	unsigned char *roots;			/* [func]: enum root_kind + 1 */
+	uint32_t alloc_roots;
+	struct index seen;			/* whole chains by their bytes */
+	struct chain_seen *seen_items;
+	uint32_t alloc_seen;
+	struct index tasks;
+	struct chain_task *task_items;
+	uint32_t alloc_tasks;
+	struct chain_frame *frames;
+	uint32_t alloc_frames;
+};
+
+void chain_init(struct chain *c, struct profile *p, const struct symtab *syms);
+
+/* Add what is still pending to the profile, and the counts to the source. Call once, before chain_release. */
+void chain_finish(struct chain *c, struct profile_source *source);
+void chain_release(struct chain *c);
+
+/*
+ * The place of an address in the link-time terms of syms (take the KASLR slide
+ * away first). is_return: addr follows a call, whose last byte is meant.
+ */
+struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return);
+
+/*
+ * The place `name+off` that a text names; where syms hold that name once, its
+ * identity and aliases are settled by them. module NULL: the kernel proper.
+ */
+struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
+				      bool is_return);
+
+/* True when code of this function runs by interruption: the frame outside it was not a caller. */
+bool chain_is_interruption(struct chain *c, uint32_t func);
+
+/* A sample in user mode, or one that says nothing of the kernel: counted only. */
+void chain_add_other(struct chain *c);
+
+/*
+ * A kernel sample: frames innermost first, nr >= 1, as resolved by the above with
+ * is_return false for frame 0 and for a frame that an interruption stands on.
+ */
+void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s);
+
+/*
+ * The same from link-time addresses of the kernel proper, innermost first; fast on
+ * repeated chains. Frames of modules and of JIT code need chain_add().
+ */
+void chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s);
+
+/*
+ * A branch stack, newest first. Code between one branch's target and the next
+ * one's source ran straight through. Adds no sample: chain_add() or
+ * chain_add_other() does.
+ */
+void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr, const struct chain_sample *s);
+
+#endif
