@@ -44,9 +44,11 @@ LIB_SRCS := \
 
 COLLECT_SRCS := \
 	collect/path_walk.c \
+	collect/chain.c \
 	collect/profile.c \
 	collect/profile_read.c \
 	collect/profile_write.c \
+	collect/root.c \
 	collect/cmd_record.c \
 	collect/fetch.c \
 	collect/qemu/sim.c \
@@ -80,29 +82,41 @@ REORDER_SRCS := \
 	reorder/report/write.c
 
 LDSCRIPTS_SRCS := \
+	ldscripts/cmd_ld.c \
 	ldscripts/fragment.c \
 	ldscripts/fragment_read.c \
 	ldscripts/lds.c \
 	ldscripts/lds_edit.c \
 	ldscripts/lds_glob.c \
 	ldscripts/lds_lex.c \
+	ldscripts/linkline.c \
+	ldscripts/match.c \
 	ldscripts/orders.c \
-	ldscripts/pattern.c
+	ldscripts/pattern.c \
+	ldscripts/run.c \
+	ldscripts/wrapper.c \
+	ldscripts/wrapper_plan.c \
+	ldscripts/wrapper_relocatable.c
 
 SRCS := $(LIB_SRCS) $(COLLECT_SRCS) $(ANALYZE_SRCS) $(REORDER_SRCS) $(LDSCRIPTS_SRCS)
 OBJS := $(SRCS:%.c=$(O)/%.o)
 
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
 UNIT_TESTS := \
+	profile \
 	plan
 
 # One bats file each.
 BATS_TESTS :=
 
-all: hottext hottext-qemu.so
+all: hottext hottext-ld hottext-qemu.so
 
 hottext: $(O)/hottext
 	$(Q)cp $< $@
+
+# The wrapper is the same program under another name.
+hottext-ld: hottext
+	$(Q)ln -sf $< $@
 
 # QEMU loads this: no sanitizers, nothing of lib/, symbols of the emulator left open.
 PLUGIN_SRCS := collect/qemu/plugin.c collect/qemu/decode.c collect/qemu/sim.c collect/qemu/writer.c
@@ -137,7 +151,7 @@ check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
 	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
 
 clean:
-	rm -rf $(O) hottext hottext-qemu.so
+	rm -rf $(O) hottext hottext-ld hottext-qemu.so
 
 help:
 	@echo 'make            build ./hottext'

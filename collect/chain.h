@@ -55,9 +55,10 @@ struct chain {
 	uint32_t *func_of_sym;			/* [index in syms]: func + 1 */
 	unsigned char *roots;			/* [func]: enum root_kind + 1 */
 	uint32_t alloc_roots;
-	struct index seen;			/* whole chains by their bytes */
-	struct chain_seen *seen_items;
-	uint32_t alloc_seen;
+	struct index seen[2];			/* whole chains by their bytes: of frames, of addresses */
+	struct chain_seen *seen_items[2];
+	uint32_t alloc_seen[2];
+	size_t seen_bytes;
 	struct index tasks;
 	struct chain_task *task_items;
 	uint32_t alloc_tasks;
@@ -84,15 +85,18 @@ struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
 struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
 				      bool is_return);
 
-/* True when code of this function runs by interruption: the frame outside it was not a caller. */
+/* True when code of this function runs by interruption: an interrupt or exception entry, or what it calls first. */
 bool chain_is_interruption(struct chain *c, uint32_t func);
+
+/* True when inner's function interrupted outer's: outer's address is exact, no return address. */
+bool chain_cuts(struct chain *c, uint32_t inner, uint32_t outer);
 
 /* A sample in user mode, or one that says nothing of the kernel: counted only. */
 void chain_add_other(struct chain *c);
 
 /*
  * A kernel sample: frames innermost first, nr >= 1, as resolved by the above with
- * is_return false for frame 0 and for a frame that an interruption stands on.
+ * is_return false for frame 0 and where chain_cuts() says so.
  */
 void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s);
 

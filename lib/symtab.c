@@ -95,7 +95,7 @@ bool symtab_is_boundary_name(const char *name, bool unsized)
 	       (ends_with(name, "_start") || ends_with(name, "_end") || ends_with(name, "_begin"));
 }
 
-/* By address, then functions before labels, globals first, larger first, name, file. */
+/* By address, then functions before labels, sized ones first, strong, weak, local, name, file. */
 static int cmp_syms(const void *va, const void *vb)
 {
 	const struct sym *a = va, *b = vb;
@@ -109,6 +109,8 @@ static int cmp_syms(const void *va, const void *vb)
 		return fa & SYM_SIZED ? -1 : 1;
 	if ((a->flags ^ b->flags) & SYM_GLOBAL)
 		return a->flags & SYM_GLOBAL ? -1 : 1;
+	if ((a->flags ^ b->flags) & SYM_WEAK)
+		return a->flags & SYM_WEAK ? 1 : -1;
 	int c = strcmp(a->name, b->name);
 	return c ? c : strcmp(a->file ? a->file : "", b->file ? b->file : "");
 }

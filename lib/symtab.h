@@ -20,6 +20,7 @@ enum sym_flags {
 	SYM_GLOBAL = 2,		/* global or weak binding */
 	SYM_ALIAS = 4,		/* an earlier entry has the same address */
 	SYM_SIZED = 8,		/* size stood in the ELF; else it reaches to the next symbol */
+	SYM_WEAK = 16,		/* of the global ones */
 };
 
 struct sym {
@@ -35,7 +36,7 @@ struct sym {
 enum { BUILD_ID_MAX = 32 };
 
 struct symtab {
-	struct sym *syms;	/* functions, sorted by address, then functions before labels, globals first, name */
+	struct sym *syms;	/* functions, sorted by address, then functions before labels, strong, weak, local, name */
 	uint32_t nr_syms;
 	uint16_t e_machine;	/* EM_*, 0 from kallsyms */
 	bool is_64, big_endian;

@@ -149,7 +149,7 @@ static void add_symbol(struct kernel *k, const GElf_Sym *es, size_t shndx, const
 		.file = global ? NULL : file,
 		.section = s->name,
 		.flags = (type == STT_FUNC ? SYM_FUNC : 0u) | (global ? SYM_GLOBAL : 0u) |
-			 (es->st_size ? SYM_SIZED : 0u),
+			 (bind == STB_WEAK ? SYM_WEAK : 0u) | (es->st_size ? SYM_SIZED : 0u),
 	});
 }
 

@@ -73,7 +73,7 @@ static int read_lines(struct symtab *st, struct input *in, struct bounds *b)
 		if (module || type == 'U' || type == 'a' || type == 'A')
 			continue;
 		all |= addr;
-		bool global = type >= 'A' && type <= 'Z';
+		bool weak = type == 'w' || type == 'W', global = weak || (type >= 'A' && type <= 'Z');
 		if (symtab_is_mapping_name(name))
 			continue;
 		symtab_add_value(st, name, addr, global);
@@ -82,7 +82,8 @@ static int read_lines(struct symtab *st, struct input *in, struct bounds *b)
 		if (!strchr("tTwW", type) || symtab_is_boundary_name(name, false))
 			continue;
 		symtab_add_func(st, &(struct sym){ .addr = addr, .name = symtab_keep(st, name),
-						   .flags = SYM_FUNC | (global ? SYM_GLOBAL : 0u) });
+						   .flags = SYM_FUNC | (global ? SYM_GLOBAL : 0u) |
+							    (weak ? SYM_WEAK : 0u) });
 	}
 	if (input_failed(in))
 		return -1;

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/root.h"
+#include "lib/error.h"
+#include "lib/mem.h"
+#include "lib/symtab.h"
+
+enum {
+	NR_PLACES = 1 << 13,
+	SEEN_MAX_BYTES = 32 << 20,	/* of distinct chains held back; past it they are added and forgotten */
+	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
+};
+
+struct chain_place {
+	uint64_t addr;
+	struct chain_frame frame;
+	uint32_t state;		/* 0: empty; else 1 + is_return */
+};
+
+/* One distinct chain: what of it was not yet added, and the path that nexts lead to. */
+struct chain_seen {
+	uint64_t pending;
+	uint32_t path;
+};
+
+struct chain_task {
+	uint64_t time_ns;
+	uint32_t path;
+};
+
+void chain_init(struct chain *c, struct profile *p, const struct symtab *syms)
+{
+	memset(c, 0, sizeof(*c));
+	c->profile = p;
+	c->syms = syms;
+	c->places = xcalloc(NR_PLACES, sizeof(*c->places));
+	if (syms)
+		c->func_of_sym = xcalloc(syms->nr_syms, sizeof(*c->func_of_sym));
+}
+
+void chain_release(struct chain *c)
+{
+	path_walk_release(&c->walk);
+	free(c->places);
+	free(c->func_of_sym);
+	free(c->roots);
+	for (int i = 0; i < 2; i++) {
+		index_release(&c->seen[i]);
+		free(c->seen_items[i]);
+	}
+	index_release(&c->tasks);
+	free(c->task_items);
+	free(c->frames);
+	memset(c, 0, sizeof(*c));
+}
+
+static struct chain_frame frame_of_sym(struct chain *c, const struct sym *s, uint64_t off)
+{
+	uint32_t *func = &c->func_of_sym[s - c->syms->syms];
+
+	if (!*func)
+		*func = profile_func(c->profile, s->id) + 1;
+	return (struct chain_frame){ *func - 1, off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN };
+}
+
+struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
+{
+	struct chain_place *pl = &c->places[(addr * 0x9e3779b97f4a7c15u >> 32) % NR_PLACES];
+
+	if (pl->addr == addr && pl->state == 1u + is_return)
+		return pl->frame;
+	uint64_t at = addr - is_return;
+	const struct sym *s = c->syms ? symtab_find(c->syms, at) : NULL;
+	pl->addr = addr;
+	pl->state = 1u + is_return;
+	pl->frame = s ? frame_of_sym(c, s, at - s->addr) : (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
+	return pl->frame;
+}
+
+struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
+				      bool is_return)
+{
+	const struct sym *s = c->syms && !module ? symtab_find_id(c->syms, name) : NULL;
+	uint64_t value;
+
+	if (s)
+		return chain_resolve(c, s->addr + off, is_return);
+	/* An alias or a place within a function; of a name that several functions bear, nothing more is known. */
+	if (c->syms && !module && symtab_value(c->syms, name, &value)) {
+		s = symtab_find(c->syms, value);
+		if (s && (s->addr != value || strcmp(s->name, name) != 0))
+			return chain_resolve(c, value + off, is_return);
+	}
+	if (is_return && off)
+		off--;
+	return (struct chain_frame){
+		module ? profile_module_func(c->profile, name, module) : profile_func(c->profile, name),
+		off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN,
+	};
+}
+
+static enum root_kind root_of(struct chain *c, uint32_t func)
+{
+	if (func == INDEX_NONE)
+		return ROOT_NONE;
+	if (func >= c->alloc_roots) {
+		uint32_t had = c->alloc_roots;
+
+		ALLOC_GROW(c->roots, (size_t)func + 1, c->alloc_roots);
+		memset(c->roots + had, 0, c->alloc_roots - had);
+	}
+	if (!c->roots[func])
+		c->roots[func] = (unsigned char)(1 + root_kind(profile_func_name(c->profile, func)));
+	return c->roots[func] - 1u;
+}
+
+bool chain_is_interruption(struct chain *c, uint32_t func)
+{
+	enum root_kind kind = root_of(c, func);
+
+	return kind == ROOT_INTERRUPT || kind == ROOT_EXCEPTION;
+}
+
+bool chain_cuts(struct chain *c, uint32_t inner, uint32_t outer)
+{
+	return chain_is_interruption(c, inner) && !chain_is_interruption(c, outer);
+}
+
+/* The outermost function of frames[0, nr) whose kind is known, and what it makes of the path. */
+static enum path_kind find_root(struct chain *c, const struct chain_frame *frames, uint32_t nr, uint32_t *root)
+{
+	static const enum path_kind kinds[] = {
+		[ROOT_SYSCALL] = PATH_SYSCALL, [ROOT_INTERRUPT] = PATH_INTERRUPT,
+		[ROOT_EXCEPTION] = PATH_EXCEPTION, [ROOT_TASK] = PATH_TASK,
+	};
+
+	for (uint32_t i = nr; i-- > 0;) {
+		enum root_kind kind = root_of(c, frames[i].func);
+
+		if (kind == ROOT_NONE || kind == ROOT_SWITCH)
+			continue;
+		*root = frames[i].func;
+		/* Of a kernel thread its own function, within ret_from_fork and kthread. */
+		for (; kind == ROOT_TASK && i; i--) {
+			if (frames[i - 1].func == INDEX_NONE)
+				break;
+			*root = frames[i - 1].func;
+			if (root_of(c, *root) != ROOT_TASK)
+				break;
+		}
+		return kinds[kind];
+	}
+	*root = INDEX_NONE;
+	for (uint32_t i = nr; i-- > 0;) {
+		if (frames[i].func == INDEX_NONE)
+			continue;
+		if (*root == INDEX_NONE || root_is_syscall_entry(profile_func_name(c->profile, *root)))
+			*root = frames[i].func;
+		else
+			break;
+	}
+	return PATH_CHAIN;
+}
+
+static uint32_t add_segment(struct chain *c, const struct chain_frame *frames, uint32_t nr, uint64_t weight)
+{
+	uint32_t root;
+	enum path_kind kind = find_root(c, frames, nr, &root);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct chain_frame *f = &frames[i];
+
+		if (f->func != INDEX_NONE)
+			path_walk_touch(&c->walk, f->func, f->off, f->off != PROFILE_OFF_UNKNOWN);
+		if (i && f->func != INDEX_NONE && frames[i - 1].func != INDEX_NONE)
+			profile_add_call(c->profile, f->func, f->off, frames[i - 1].func, weight);
+	}
+	return path_walk_end(&c->walk, c->profile, kind, root, weight);
+}
+
+/* Add the chain; returns its outermost path. A lone frame says nothing of what ran together. */
+static uint32_t add_frames(struct chain *c, const struct chain_frame *frames, uint32_t nr, uint64_t weight)
+{
+	uint32_t outermost = UINT32_MAX, last = UINT32_MAX, end = nr;
+
+	if (frames[0].func != INDEX_NONE)
+		profile_add_samples(c->profile, frames[0].func, frames[0].off, weight);
+	if (nr == 1)
+		return UINT32_MAX;
+	for (uint32_t i = nr - 1; i < nr; i--) {
+		if (i && !chain_cuts(c, frames[i - 1].func, frames[i].func))
+			continue;
+		uint32_t path = add_segment(c, frames + i, end - i, weight);
+		end = i;
+		if (path == UINT32_MAX)
+			continue;
+		if (outermost == UINT32_MAX)
+			outermost = path;
+		if (last != UINT32_MAX)
+			profile_add_next(c->profile, last, path, weight);
+		last = path;
+	}
+	return outermost;
+}
+
+/* Resolve addrs into c->frames. */
+static void resolve_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr)
+{
+	ALLOC_GROW(c->frames, nr, c->alloc_frames);
+	for (uint32_t i = 0; i < nr; i++) {
+		c->frames[i] = chain_resolve(c, addrs[i], i > 0);
+		if (i && chain_cuts(c, c->frames[i - 1].func, c->frames[i].func))
+			c->frames[i] = chain_resolve(c, addrs[i], false);
+	}
+}
+
+static void flush_seen(struct chain *c)
+{
+	for (int kind = 0; kind < 2; kind++) {
+		struct index *x = &c->seen[kind];
+
+		for (uint32_t i = 0; i < x->nr_keys; i++) {
+			uint32_t nr = x->keys[i].len / (uint32_t)sizeof(uint64_t);
+			uint64_t weight = c->seen_items[kind][i].pending;
+			const struct chain_frame *frames = x->keys[i].data;
+
+			if (!weight)
+				continue;
+			if (kind) {
+				resolve_addrs(c, x->keys[i].data, nr);
+				frames = c->frames;
+			}
+			add_frames(c, frames, nr, weight);
+		}
+		index_release(x);
+	}
+	c->seen_bytes = 0;
+}
+
+static void link_task(struct chain *c, uint32_t path, const struct chain_sample *s)
+{
+	if (s->task == CHAIN_NO_TASK || path == UINT32_MAX)
+		return;
+	uint32_t had = c->tasks.nr_keys, i = index_add(&c->tasks, &s->task, sizeof(s->task));
+	ALLOC_GROW(c->task_items, c->tasks.nr_keys, c->alloc_tasks);
+	struct chain_task *t = &c->task_items[i];
+	if (i < had) {
+		if (s->time_ns == t->time_ns)	/* the callchain and the branch stack of one sample */
+			return;
+		if (s->time_ns > t->time_ns && s->time_ns - t->time_ns <= CHAIN_NEAR_NS)
+			profile_add_next(c->profile, t->path, path, 1);
+	}
+	t->time_ns = s->time_ns;
+	t->path = path;
+}
+
+/* The chain's record, made and processed when it is new; else its weight is held back. */
+static void add_seen(struct chain *c, int kind, const void *key, uint32_t nr, const struct chain_sample *s)
+{
+	if (c->seen_bytes > SEEN_MAX_BYTES)
+		flush_seen(c);
+	struct index *x = &c->seen[kind];
+	uint32_t had = x->nr_keys, i = index_add(x, key, nr * sizeof(uint64_t));
+	ALLOC_GROW(c->seen_items[kind], x->nr_keys, c->alloc_seen[kind]);
+	struct chain_seen *seen = &c->seen_items[kind][i];
+	if (i < had) {
+		seen->pending += s->weight;
+	} else {
+		const struct chain_frame *frames = key;
+
+		c->seen_bytes += nr * sizeof(uint64_t) + 32;
+		if (kind) {
+			resolve_addrs(c, key, nr);
+			frames = c->frames;
+		}
+		*seen = (struct chain_seen){ .path = add_frames(c, frames, nr, s->weight) };
+	}
+	link_task(c, seen->path, s);
+}
+
+void chain_add_other(struct chain *c)
+{
+	c->samples++;
+}
+
+static void count_kernel(struct chain *c, bool resolved)
+{
+	c->samples++;
+	c->kernel++;
+	if (resolved)
+		c->resolved++;
+	else
+		c->unresolved++;
+}
+
+void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s)
+{
+	BUG_ON(!nr);
+	count_kernel(c, frames[0].func != INDEX_NONE);
+	add_seen(c, 0, frames, nr, s);
+}
+
+void chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s)
+{
+	BUG_ON(!nr);
+	count_kernel(c, chain_resolve(c, addrs[0], false).func != INDEX_NONE);
+	add_seen(c, 1, addrs, nr, s);
+}
+
+void chain_finish(struct chain *c, struct profile_source *source)
+{
+	flush_seen(c);
+	source->samples += c->samples;
+	source->kernel += c->kernel;
+	source->resolved += c->resolved;
+	source->unresolved += c->unresolved;
+}
+
+/* The branch itself: a call when it enters another function, or this one anew, by its first byte. */
+static void add_branch(struct chain *c, const struct chain_branch *b, uint64_t weight)
+{
+	if (b->to.func == INDEX_NONE || b->to.off)
+		return;
+	profile_add_entries(c->profile, b->to.func, weight);
+	if (b->from.func != INDEX_NONE && !chain_cuts(c, b->to.func, b->from.func))
+		profile_add_call(c->profile, b->from.func, b->from.off, b->to.func, weight);
+}
+
+/* Between the target of the older branch and the source of the newer one the code ran straight. */
+static void walk_straight(struct chain *c, const struct chain_frame *to, const struct chain_frame *from,
+			  uint64_t weight)
+{
+	if (to->func == from->func && to->off != PROFILE_OFF_UNKNOWN && from->off != PROFILE_OFF_UNKNOWN &&
+	    from->off >= to->off && from->off - to->off < MAX_STRAIGHT) {
+		path_walk_touch(&c->walk, to->func, to->off, from->off - to->off + 1);
+		for (uint32_t k = to->off / PROFILE_CHUNK; k <= from->off / PROFILE_CHUNK; k++)
+			profile_add_touch(c->profile, to->func, k, weight);
+		return;
+	}
+	path_walk_touch(&c->walk, to->func, to->off, to->off != PROFILE_OFF_UNKNOWN);
+	path_walk_touch(&c->walk, from->func, from->off, from->off != PROFILE_OFF_UNKNOWN);
+}
+
+/* branches[first, end), newest first, all within the kernel: one path. */
+static uint32_t add_run(struct chain *c, const struct chain_branch *branches, uint32_t first, uint32_t end,
+			uint64_t weight)
+{
+	uint32_t nr = 0, root;
+
+	/* Oldest last, as in a callchain; the oldest source, then every target. */
+	ALLOC_GROW(c->frames, (size_t)(end - first) + 1, c->alloc_frames);
+	for (uint32_t i = first; i < end; i++)
+		if (branches[i].to.func != INDEX_NONE)
+			c->frames[nr++] = branches[i].to;
+	if (end > first && branches[end - 1].from.func != INDEX_NONE)
+		c->frames[nr++] = branches[end - 1].from;
+	if (nr < 2)
+		return path_walk_end(&c->walk, c->profile, PATH_CHAIN, nr ? c->frames[0].func : 0, weight);
+	enum path_kind kind = find_root(c, c->frames, nr, &root);
+	return path_walk_end(&c->walk, c->profile, kind, root, weight);
+}
+
+void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr, const struct chain_sample *s)
+{
+	uint32_t end = nr, path;
+
+	for (uint32_t i = nr; i-- > 0;) {
+		const struct chain_branch *b = &branches[i];
+
+		add_branch(c, b, s->weight);
+		if (b->from.func != INDEX_NONE && (i + 1 == end || branches[i + 1].to.func == INDEX_NONE))
+			path_walk_touch(&c->walk, b->from.func, b->from.off, b->from.off != PROFILE_OFF_UNKNOWN);
+		else if (b->from.func != INDEX_NONE)
+			walk_straight(c, &branches[i + 1].to, &b->from, s->weight);
+		/* Out of the kernel, or the stack's newest: the path ends here. */
+		if (b->to.func != INDEX_NONE && i)
+			continue;
+		if (b->to.func != INDEX_NONE)
+			path_walk_touch(&c->walk, b->to.func, b->to.off, b->to.off != PROFILE_OFF_UNKNOWN);
+		path = add_run(c, branches, i, end, s->weight);
+		link_task(c, path, s);
+		end = i;
+	}
+}
