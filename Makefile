@@ -43,17 +43,20 @@ LIB_SRCS := \
 	lib/symtab_text.c
 
 COLLECT_SRCS := \
-	collect/path_walk.c \
 	collect/chain.c \
+	collect/cmd_record.c \
+	collect/fetch.c \
+	collect/fetchmap.c \
+	collect/fetchpaths.c \
+	collect/path_walk.c \
 	collect/profile.c \
 	collect/profile_read.c \
 	collect/profile_write.c \
-	collect/root.c \
-	collect/cmd_record.c \
-	collect/fetch.c \
 	collect/qemu/sim.c \
+	collect/reader_fetch.c \
 	collect/record_qemu.c \
-	collect/record_run.c
+	collect/record_run.c \
+	collect/root.c
 
 ANALYZE_SRCS := \
 	analyze/align.c \

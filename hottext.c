@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collect/commands.h"
+#include "ldscripts/commands.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"
@@ -11,6 +12,7 @@
 #include "reorder/commands.h"
 
 static const struct command *const commands[] = {
+	&ld_command,
 	&record_command,
 	&report_command,
 };

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The commands of this room. */
+#ifndef LDSCRIPTS_COMMANDS_H
+#define LDSCRIPTS_COMMANDS_H
+
+#include "lib/opt.h"
+
+extern const struct command ld_command;
+
+#endif

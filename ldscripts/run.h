@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Running the real linker. */
+#ifndef LDSCRIPTS_RUN_H
+#define LDSCRIPTS_RUN_H
+
+/*
+ * The real linker's name: $HOTTEXT_LD, else ${CROSS_COMPILE}ld when that is in the
+ * environment, else "ld". The caller frees.
+ */
+char *run_linker_name(void);
+
+/*
+ * Run argv[0] (found in PATH) and wait. Returns its exit status, 1 when it could not be run or a
+ * signal killed it (reported). SIGINT, SIGTERM and SIGHUP go on to it; what
+ * was asked is remembered for run_finish().
+ */
+int run_linker(char **argv);
+
+/* Become argv[0]; on failure reports and returns 1. */
+int run_replace(char **argv);
+
+/* Once everything is cleaned up: die of the signal that came in meanwhile, if any. */
+void run_finish(void);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A kernel ordered in one build. Its final links (two or three for kallsyms, one
+ * for BTF) must all see the same order, so the plan of the first is kept:
+ *
+ *   .hottext/plan/        the plan folder
+ *   .hottext/plan/inputs  what it was made from, written last: without it there is no plan
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ldscripts/run.h"
+#include "ldscripts/wrapper_parts.h"
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/index.h"
+#include "lib/mem.h"
+
+/* Provided by reorder/: the same work as `hottext optimize VMLINUX --map MAP PROFILE -o DIR`. */
+extern int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profile, const char *plandir)
+	__attribute__((weak));
+
+/* FNV-1a: tells files apart that change by accident, not by malice. */
+static uint64_t hash_bytes(uint64_t h, const char *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ (unsigned char)data[i]) * 0x100000001b3ull;
+	return h;
+}
+
+static int print_content(FILE *fp, const char *what, const char *path)
+{
+	struct mapfile m;
+
+	if (mapfile_init(&m, path))
+		return -1;
+	fprintf(fp, "%s %zu %016llx\n", what, m.size,
+		(unsigned long long)hash_bytes(0xcbf29ce484222325ull, m.data, m.size));
+	mapfile_release(&m);
+	return 0;
+}
+
+/* Files that Kbuild makes anew between the links of one kernel; they hold no text. */
+static bool is_step_file(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	return !strncmp(base, ".tmp_vmlinux", 12) || !strncmp(base, ".tmp_kallsyms", 13) || !strncmp(base, ".btf", 4);
+}
+
+static void print_file(FILE *fp, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	fprintf(fp, "file %lld %lld.%09ld %s\n", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		st.st_mtim.tv_nsec, path);
+}
+
+/* Members of a thin archive are files of their own: "NAME/" entries in its table "//". */
+static void print_members(FILE *fp, const char *path)
+{
+	struct mapfile m;
+
+	if (access(path, R_OK) || mapfile_init(&m, path))
+		return;
+	const char *table = m.size > 8 && !memcmp(m.data, "!<thin>\n", 8) ? memmem(m.data, m.size, "\n//    ", 7) : NULL;
+	const char *end = m.data + m.size, *nl;
+
+	if (!table && m.size > 68 && !memcmp(m.data, "!<thin>\n//", 10))
+		table = m.data + 7;
+	if (table && end - table > 61) {
+		char field[11] = "";
+
+		memcpy(field, table + 1 + 48, 10);
+		unsigned long size = strtoul(field, NULL, 10);
+
+		table += 61;
+		if (size < (unsigned long)(end - table))
+			end = table + size;
+		for (; table < end && (nl = memchr(table, '\n', (size_t)(end - table))); table = nl + 1) {
+			char *name = xstrndup(table, (size_t)(nl - table - (nl > table && nl[-1] == '/')));
+
+			print_file(fp, name);
+			free(name);
+		}
+	}
+	mapfile_release(&m);
+}
+
+/* Everything the plan depends on, as text. The caller frees; NULL after reporting. */
+static char *describe_inputs(const struct wrapper *w, const char *profile)
+{
+	char *text;
+	size_t size;
+	FILE *fp = open_memstream(&text, &size);
+
+	if (!fp)
+		die("out of memory");
+	fprintf(fp, "hottext %s\nlinker %s\n", HOTTEXT_VERSION, w->ld);
+	int ret = print_content(fp, "profile", profile) || print_content(fp, "script", w->line.script);
+	for (int i = 0; !ret && i < w->line.argc; i++) {
+		const char *arg = w->line.argv[i];
+
+		if (arg == w->line.output || arg == w->line.map || is_step_file(arg) || !strncmp(arg, "-Map", 4) ||
+		    !strcmp(arg, "--strip-debug"))
+			continue;
+		fprintf(fp, "arg %s\n", arg);
+		print_file(fp, arg);
+		print_members(fp, arg);
+	}
+	if (fclose(fp))
+		die("out of memory");
+	if (!ret)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool is_current(const char *path, const char *inputs)
+{
+	struct mapfile m;
+
+	if (access(path, R_OK) || mapfile_init(&m, path))
+		return false;
+	bool same = m.size == strlen(inputs) && !memcmp(m.data, inputs, m.size);
+	mapfile_release(&m);
+	return same;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	struct outfile out;
+
+	if (outfile_init(&out, path))
+		return -1;
+	fputs(text, out.fp);
+	return outfile_commit(&out);
+}
+
+/* Trial link, plan by it, and last the note of what it was made from. */
+static int make_plan(const struct wrapper *w, const char *profile, const char *dir, const char *inputs)
+{
+	char *trial = xasprintf("%s.hottext-trial", w->line.output), *map = xasprintf("%s.map", trial);
+	char *note_path = path_join(dir, "inputs");
+	int ret = wrapper_link(w, NULL, trial, map, NULL);
+
+	if (!ret)
+		ret = optimize_for_wrapper(trial, map, profile, dir);
+	if (!ret && write_file(note_path, inputs))
+		ret = EXIT_FAILED;
+	unlink(trial);
+	unlink(map);
+	free(trial);
+	free(map);
+	free(note_path);
+	return ret;
+}
+
+char *wrapper_plan(const struct wrapper *w, const char *profile)
+{
+	const char *slash = strrchr(w->line.output, '/');
+	char *top = slash ? xasprintf("%.*s/.hottext", (int)(slash - w->line.output), w->line.output) : xstrdup(".hottext");
+	char *dir = path_join(top, "plan"), *note_path = path_join(dir, "inputs");
+	char *inputs = describe_inputs(w, profile);
+	int ret = inputs ? 0 : -1;
+
+	if (!ret && w->lld)
+		ret = error("HOTTEXT_PROFILE wants GNU ld; give '%s' a plan by HOTTEXT_PLAN", w->ld);
+	if (!ret && !optimize_for_wrapper)
+		ret = error("this hottext was built without 'optimize'");
+	if (!ret && !is_current(note_path, inputs)) {
+		unlink(note_path);
+		if ((mkdir(top, 0777) && errno != EEXIST) || (mkdir(dir, 0777) && errno != EEXIST))
+			ret = error("cannot create '%s': %s", dir, strerror(errno));
+		else
+			ret = make_plan(w, profile, dir, inputs);
+	}
+	free(inputs);
+	free(note_path);
+	free(top);
+	if (!ret)
+		return dir;
+	free(dir);
+	return NULL;
+}
