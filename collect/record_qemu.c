@@ -267,7 +267,7 @@ static int run_emulator(int argc, char **argv, struct plugin_arg *plugin)
 		append(plugin, "out=", out.tmp ? out.tmp : out.path);
 	}
 	if (o.sims.nr || o.count.nr || o.counts)
-		append(plugin, "simout=", o.counts ? o.counts : "/dev/stderr");
+		append(plugin, "simout=", o.counts ? o.counts : "-");
 	memcpy(args, argv, (size_t)argc * sizeof(*args));
 	args[argc] = (char *)"-plugin";
 	args[argc + 1] = plugin->s;

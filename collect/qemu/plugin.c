@@ -8,7 +8,7 @@
  *                 the counts begins, each time the guest enters this address
  *   sim=SPEC      an instruction TLB to simulate, see sim.h; may be repeated
  *   count=ADDRESS hexadecimal; counts executions of the block that begins there
- *   simout=FILE   where counts go
+ *   simout=FILE   where counts go; "-": standard error
  *   kernel=ADDRESS, build=HEX   kernel base and build-id, for the trace's header
  *
  * QEMU calls back before a block runs: a block that faults midway counts as run
@@ -363,7 +363,7 @@ static void on_exit_qemu(uint64_t id, void *data)
 		writer_close(&g.writer);
 	if (g.simout) {
 		print_tallies(&g.total, "");
-		if (fflush(g.simout) || ferror(g.simout) || fclose(g.simout))
+		if (fflush(g.simout) || ferror(g.simout) || (g.simout != stderr && fclose(g.simout)))
 			fprintf(stderr, "hottext: cannot write the counts: %s\n", strerror(errno));
 	}
 	pthread_mutex_unlock(&g.run_lock);
@@ -478,7 +478,7 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 			return -1;
 	}
 	if (a.simout) {
-		g.simout = fopen(a.simout, "we");
+		g.simout = strcmp(a.simout, "-") ? fopen(a.simout, "we") : stderr;
 		if (!g.simout)
 			return refuse("cannot write", a.simout);
 	}
