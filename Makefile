@@ -18,7 +18,7 @@ PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 
-PACKAGES := libelf libdw libzstd jansson
+PACKAGES := libelf libdw libzstd jansson libtracecmd
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
 SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
@@ -44,11 +44,23 @@ LIB_SRCS := \
 
 COLLECT_SRCS := \
 	collect/chain.c \
+	collect/cmd_collect.c \
+	collect/folded.c \
+	collect/perfscript.c \
+	collect/reader.c \
 	collect/cmd_record.c \
 	collect/fetch.c \
 	collect/fetchmap.c \
 	collect/fetchpaths.c \
+	collect/ftrace_names.c \
+	collect/funcgraph.c \
 	collect/path_walk.c \
+	collect/perfdata.c \
+	collect/perfdata_events.c \
+	collect/perfdata_file.c \
+	collect/perfdata_map.c \
+	collect/perfdata_record.c \
+	collect/perfdata_sample.c \
 	collect/profile.c \
 	collect/profile_read.c \
 	collect/profile_write.c \
@@ -56,23 +68,36 @@ COLLECT_SRCS := \
 	collect/reader_fetch.c \
 	collect/record_qemu.c \
 	collect/record_run.c \
-	collect/root.c
+	collect/root.c \
+	collect/spill.c \
+	collect/tracedat.c
 
 ANALYZE_SRCS := \
+	analyze/activation.c \
 	analyze/align.c \
-	analyze/image.c \
-	analyze/linkmap.c \
-	analyze/objects.c \
-	analyze/units.c \
-	analyze/units_map.c \
-	analyze/units_symbols.c \
+	analyze/branch.c \
+	analyze/cmd_complete.c \
+	analyze/cmd_machines.c \
+	analyze/complete.c \
+	analyze/coverage.c \
 	analyze/disasm.c \
 	analyze/disasm_ppc.c \
 	analyze/disasm_risc.c \
 	analyze/disasm_x86.c \
+	analyze/evidence.c \
 	analyze/flow.c \
 	analyze/flow_dom.c \
-	analyze/text.c
+	analyze/image.c \
+	analyze/likely.c \
+	analyze/linkmap.c \
+	analyze/machine.c \
+	analyze/objects.c \
+	analyze/program.c \
+	analyze/text.c \
+	analyze/tlb.c \
+	analyze/units.c \
+	analyze/units_map.c \
+	analyze/units_symbols.c
 
 REORDER_SRCS := \
 	reorder/cmd_report.c \
@@ -102,7 +127,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/wrapper_relocatable.c
 
 SRCS := $(LIB_SRCS) $(COLLECT_SRCS) $(ANALYZE_SRCS) $(REORDER_SRCS) $(LDSCRIPTS_SRCS)
-OBJS := $(SRCS:%.c=$(O)/%.o)
+OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
 UNIT_TESTS := \
@@ -144,6 +169,25 @@ $(O)/hottext: $(O)/hottext.o $(OBJS)
 $(O)/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The machine files as strings, so that the binary stands alone.
+MACHINES := $(sort $(wildcard analyze/machines/*.machine))
+
+$(O)/analyze/machine_files.c: $(MACHINES) Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '#include <stddef.h>'; \
+	echo 'extern const struct machine_file { const char *name, *text; } machine_files[];'; \
+	echo 'const struct machine_file machine_files[] = {'; \
+	for f in $(MACHINES); do \
+		printf '{ "%s",\n' "$$(basename $$f .machine)"; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$f; \
+		echo '},'; \
+	done; echo '{ NULL, NULL } };'; } > $@
+
+$(O)/analyze/machine_files.o: $(O)/analyze/machine_files.c
+	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(OBJS)
