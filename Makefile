@@ -103,8 +103,16 @@ REORDER_SRCS := \
 	reorder/cmd_report.c \
 	reorder/pageset.c \
 	reorder/plan.c \
+	reorder/plan_fill.c \
 	reorder/plan_json.c \
+	reorder/report/annotate.c \
+	reorder/report/callgraph_dot.c \
+	reorder/report/diff.c \
+	reorder/report/dot.c \
+	reorder/report/draw.c \
 	reorder/report/format.c \
+	reorder/report/html.c \
+	reorder/report/pagemap.c \
 	reorder/report/style.c \
 	reorder/report/text.c \
 	reorder/report/write.c

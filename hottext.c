@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/commands.h"
 #include "collect/commands.h"
 #include "ldscripts/commands.h"
 #include "lib/error.h"
@@ -12,7 +13,10 @@
 #include "reorder/commands.h"
 
 static const struct command *const commands[] = {
+	&collect_command,
+	&complete_command,
 	&ld_command,
+	&machines_command,
 	&record_command,
 	&report_command,
 };

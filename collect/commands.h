@@ -5,6 +5,7 @@
 
 #include "lib/opt.h"
 
+extern const struct command collect_command;
 extern const struct command record_command;
 
 #endif

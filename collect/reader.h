@@ -35,8 +35,21 @@ struct reader {
 /* Read any input, recognised by content; "-" is stdin. */
 int collect_file(const char *path, const struct collect_options *opts, struct profile *p);
 
+/* collect_file() for each path, in this order; stops at the first that fails. */
+int collect_files(const char *const *paths, unsigned int nr, const struct collect_options *opts, struct profile *p);
+
 /* One line to stderr: "N samples, K kernel, R resolved, U unresolved, L lost". */
 void collect_print_totals(const struct profile *p);
+
+struct profile_source;
+
+/* Name the kernel that syms describe as the source's. */
+void source_set_kernel(struct profile_source *s, const struct symtab *syms);
+
+/* Each reader is one file; a new one needs a line here and one in reader.c. */
+extern const struct reader hot_reader;
+extern const struct reader perfscript_reader;
+extern const struct reader folded_reader;
 
 /* NULL-terminated list of all readers, in the order they are probed. */
 extern const struct reader *const readers[];
