@@ -26,10 +26,22 @@ void ftrace_names_release(struct ftrace_names *n)
 	memset(n, 0, sizeof(*n));
 }
 
+/* The one function of that name, or that the alias or boundary symbol of that name stands for; NULL when none or several. */
+static const struct sym *unique_sym(const struct symtab *st, const char *name)
+{
+	const struct sym *sym = symtab_find_id(st, name);
+	uint64_t value;
+
+	if (sym || !symtab_value(st, name, &value))
+		return sym;
+	sym = symtab_find(st, value);
+	return sym && sym->addr == value && strcmp(sym->name, name) != 0 ? sym : NULL;
+}
+
 /* By name alone: the identity of that name, else the name itself, which may match later in its normalised form. */
 static struct ftrace_place by_name(const struct ftrace_names *n, const char *name, uint64_t off)
 {
-	const struct sym *sym = n->syms ? symtab_find_id(n->syms, name) : NULL;
+	const struct sym *sym = n->syms ? unique_sym(n->syms, name) : NULL;
 
 	return (struct ftrace_place){
 		.func = profile_func(n->p, sym ? sym->id : name),
@@ -38,10 +50,12 @@ static struct ftrace_place by_name(const struct ftrace_names *n, const char *nam
 	};
 }
 
-/* Whether the symbol at a link-time address goes by that name, as itself or as an alias. */
+/* Whether the symbol at a link-time address goes by that name, as itself, as an alias or as a boundary. */
 static bool goes_by(const struct symtab *st, const struct sym *sym, const char *name)
 {
-	if (!strcmp(sym->name, name))
+	uint64_t value;
+
+	if (!strcmp(sym->name, name) || (symtab_value(st, name, &value) && value == sym->addr))
 		return true;
 	for (const struct sym *s = sym + 1; s < st->syms + st->nr_syms && s->addr == sym->addr; s++)
 		if (!strcmp(s->name, name))

@@ -7,7 +7,11 @@
 #include "lib/mem.h"
 #include "root.h"
 
-enum { MAX_DEPTH = 1024, MAX_CPUS = 1 << 16 };	/* far above the kernel's return stack and NR_CPUS */
+enum {
+	MAX_DEPTH = 1024,	/* far above the kernel's return stack */
+	MAX_CPUS = 1 << 16,	/* and NR_CPUS */
+	MAX_PIECES = 16,
+};
 
 /* What a function's name says of the path it is met in. */
 enum trait {
@@ -18,6 +22,7 @@ enum trait {
 	TRAIT_INTERRUPT,
 	TRAIT_IRQ_EXIT,		/* still of the interrupt before it */
 	TRAIT_EXCEPTION,
+	TRAIT_FAULT,		/* outermost: of an exception whose entry was not traced; else called like any other */
 	TRAIT_TASK,
 	TRAIT_USER_EXIT,	/* on the way back to user mode: still of the path before it */
 	TRAIT_DEATH,		/* nothing above it in the stack will be left */
@@ -35,6 +40,8 @@ struct fg_path {
 	bool seeking;		/* root is entry code: a better one may follow */
 	bool nested;		/* in another path */
 	bool broken;
+	bool returning;		/* saw work on the way back to user mode */
+	uint32_t pieces;	/* outermost functions that make it up */
 };
 
 struct fg_task {
@@ -59,7 +66,7 @@ static const struct { const char *name; enum trait trait; } traced[] = {
 	{ "__sysvec_*", TRAIT_INTERRUPT }, { "__common_interrupt", TRAIT_INTERRUPT }, { "handle_irq", TRAIT_INTERRUPT },
 	{ "__do_irq", TRAIT_INTERRUPT }, { "__do_IRQ", TRAIT_INTERRUPT }, { "gic_handle_irq", TRAIT_INTERRUPT },
 	{ "generic_handle_arch_irq", TRAIT_INTERRUPT }, { "do_user_addr_fault", TRAIT_EXCEPTION },
-	{ "__do_page_fault", TRAIT_EXCEPTION }, { "schedule_tail", TRAIT_TASK }, { "process_one_work", TRAIT_TASK },
+	{ "__do_page_fault", TRAIT_EXCEPTION }, { "handle_mm_fault", TRAIT_FAULT }, { "schedule_tail", TRAIT_TASK }, { "process_one_work", TRAIT_TASK },
 	{ "worker_thread", TRAIT_TASK }, { "do_idle", TRAIT_TASK }, { "do_task_dead", TRAIT_DEATH },
 	{ "exit_to_user_mode*", TRAIT_USER_EXIT }, { "syscall_exit*", TRAIT_USER_EXIT },
 	{ "irqentry_exit*", TRAIT_USER_EXIT }, { "prepare_exit_to_usermode", TRAIT_USER_EXIT },
@@ -195,6 +202,8 @@ static void open_path(struct funcgraph *g, struct fg_task *t, uint32_t func, enu
 	path->seeking = trait == TRAIT_SYSCALL_ENTRY || trait == TRAIT_IRQ_ENTER;
 	path->nested = t->nr_paths > 0;
 	path->broken = false;
+	path->returning = false;
+	path->pieces = 0;
 	push_path(t, path);
 }
 
@@ -254,6 +263,11 @@ static bool goes_on(const struct fg_path *path, enum trait trait)
 	case TRAIT_INTERRUPT: return path->kind == PATH_INTERRUPT && path->seeking;
 	case TRAIT_SYSCALL_ENTRY:
 	case TRAIT_SYSCALL: return path->kind == PATH_SYSCALL && path->seeking;
+	case TRAIT_NONE:
+	case TRAIT_FAULT:
+		/* An entry that is not traced calls several functions. In kernel threads there would be no end of them. */
+		return (path->kind == PATH_CHAIN || path->kind == PATH_EXCEPTION) && !path->returning &&
+		       path->pieces < MAX_PIECES;
 	default: return false;
 	}
 }
@@ -267,6 +281,18 @@ static bool interrupts(const struct fg_task *t, enum trait trait)
 	if (kind == PATH_INTERRUPT)
 		return !path || path->kind != PATH_INTERRUPT;
 	return kind == PATH_EXCEPTION && (!path || path->kind != PATH_EXCEPTION);
+}
+
+static void improve_root(struct fg_path *path, uint32_t func, enum trait trait, bool outermost)
+{
+	if (path->seeking && (trait == TRAIT_SYSCALL || trait == TRAIT_INTERRUPT)) {
+		path->root = func;
+		path->seeking = false;
+	}
+	if (trait == TRAIT_FAULT && outermost && path->kind == PATH_CHAIN) {
+		path->root = func;
+		path->kind = PATH_EXCEPTION;
+	}
 }
 
 /* Enter func into the paths; whether its exit ends one. */
@@ -288,10 +314,9 @@ static bool enter_path(struct funcgraph *g, struct fg_task *t, uint32_t func)
 	if (!t->nr_paths)
 		return begins;
 	struct fg_path *path = t->paths[t->nr_paths - 1];
-	if (path->seeking && (trait == TRAIT_SYSCALL || trait == TRAIT_INTERRUPT)) {
-		path->root = func;
-		path->seeking = false;
-	}
+	path->pieces += begins;
+	path->returning |= trait == TRAIT_USER_EXIT && begins;
+	improve_root(path, func, trait, begins);
 	if (trait == TRAIT_DEATH)
 		t->dying = true;
 	if (func == INDEX_NONE)
