@@ -3,44 +3,203 @@
 #include "commands.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/mem.h"
 #include "lib/opt.h"
 #include "plan.h"
+#include "report/dot.h"
+#include "report/pagemap.h"
 #include "report/report.h"
 
-static bool opt_csv;
+static bool opt_csv, opt_diff, opt_callgraph, opt_pages;
+static const char *opt_output, *opt_syscall, *opt_annotate, *opt_vmlinux;
+static unsigned int opt_nr_pages = DOT_PAGES;
+static struct callgraph_options graph = { .node_percent = 0.5, .edge_percent = 0.1, .nr_nodes = 80 };
+static unsigned int opt_nr_nodes = 80;
 
 static const struct opt options[] = {
+	{ 'o', "output", "FILE", "write FILE: .html, .svg, .pdf, .png, .dot, .csv, .json or .txt", OPT_STRING, &opt_output,
+	  0, 0 },
 	{ 0, "csv", NULL, "all paths as CSV", OPT_FLAG, &opt_csv, 0, 0 },
+	{ 0, "pages", NULL, "the hot-page picture, as DOT unless -o names another format", OPT_FLAG, &opt_pages, 0, 0 },
+	{ 0, "syscall", "NAME,...", "that picture for these paths alone", OPT_STRING, &opt_syscall, 0, 0 },
+	{ 0, "page-count", "N", "pages drawn in full on each side (24)", OPT_UINT, &opt_nr_pages, 1, 4096 },
+	{ 0, "callgraph", NULL, "the weighted call graph, likewise", OPT_FLAG, &opt_callgraph, 0, 0 },
+	{ 0, "focus", "NAME", "in it: only what leads to or from functions with NAME in theirs", OPT_STRING,
+	  &graph.focus, 0, 0 },
+	{ 0, "ignore", "NAME", "in it: leave out functions with NAME in theirs", OPT_STRING, &graph.ignore, 0, 0 },
+	{ 0, "node-percent", "P", "in it: leave out functions with less of the weight (0.5)", OPT_DOUBLE,
+	  &graph.node_percent, 0, 0 },
+	{ 0, "edge-percent", "P", "in it: leave out calls with less of all calls (0.1)", OPT_DOUBLE,
+	  &graph.edge_percent, 0, 0 },
+	{ 0, "nodes", "N", "in it: at most so many functions (80)", OPT_UINT, &opt_nr_nodes, 1, 100000 },
+	{ 0, "diff", NULL, "compare two plans: A B", OPT_FLAG, &opt_diff, 0, 0 },
+	{ 0, "annotate", "FUNCTION", "source lines by heat; wants --vmlinux with debug information", OPT_STRING,
+	  &opt_annotate, 0, 0 },
+	{ 0, "vmlinux", "FILE", "the kernel that the plan was made from", OPT_STRING, &opt_vmlinux, 0, 0 },
 	OPT_JSON,
 	OPT_COMMON
 };
 
+enum kind { KIND_TEXT, KIND_JSON, KIND_CSV, KIND_HTML, KIND_DOT, KIND_DRAWN };
+
+static const struct {
+	const char *suffix;
+	enum kind kind;
+} suffixes[] = {
+	{ ".txt", KIND_TEXT }, { ".json", KIND_JSON }, { ".csv", KIND_CSV }, { ".html", KIND_HTML }, { ".dot", KIND_DOT },
+	{ ".svg", KIND_DRAWN }, { ".pdf", KIND_DRAWN }, { ".png", KIND_DRAWN },
+};
+
+/* What is wanted: by flag, else by the suffix of -o, else text. -1 after reporting. */
+static int output_kind(void)
+{
+	bool picture = opt_pages || opt_callgraph || opt_syscall;
+
+	if (opt_json)
+		return KIND_JSON;
+	if (opt_csv)
+		return KIND_CSV;
+	const char *dot = opt_output ? strrchr(opt_output, '.') : NULL;
+	for (size_t i = 0; dot && i < ARRAY_SIZE(suffixes); i++)
+		if (!strcmp(dot, suffixes[i].suffix))
+			return picture && suffixes[i].kind < KIND_DOT ? KIND_DOT : (int)suffixes[i].kind;
+	if (picture)
+		return KIND_DOT;
+	if (dot && !strchr(dot, '/') && strcmp(opt_output, "-"))
+		return usage_error("report", "no format goes by the suffix '%s'", dot), -1;
+	return KIND_TEXT;
+}
+
+static void put_picture(const struct view *v, FILE *fp)
+{
+	graph.nr_nodes = opt_nr_nodes;
+	if (opt_callgraph)
+		dot_callgraph(v, &graph, fp);
+	else
+		dot_pages(v, opt_nr_pages, fp);
+}
+
+/* Draw through a DOT file that goes away again. */
+static int draw(const struct view *v)
+{
+	char dot[] = "/tmp/hottext-XXXXXX";
+	int fd = mkstemp(dot), ret;
+	FILE *fp = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!fp)
+		return error("cannot write '%s'", dot);
+	put_picture(v, fp);
+	if (ferror(fp) | fclose(fp)) {
+		unlink(dot);
+		return error("cannot write '%s'", dot);
+	}
+	ret = dot_draw(dot, opt_output);
+	unlink(dot);
+	if (ret > 0)
+		return error("cannot draw '%s': no dot program: install graphviz, or write a .dot file", opt_output);
+	return ret;
+}
+
+static void put_plan(const struct plan *p, enum kind kind, FILE *fp)
+{
+	if (kind == KIND_JSON)
+		plan_write_json(p, fp);
+	else if (kind == KIND_CSV)
+		report_csv(p, fp);
+	else if (kind == KIND_HTML)
+		report_html(p, fp);
+	else
+		report_text(p, fp, text_style_for(fp));
+}
+
+static int show(const struct plan *p)
+{
+	int kind = output_kind();
+	struct outfile out;
+	struct view v;
+
+	if (kind < 0)
+		return EXIT_USAGE;
+	if (view_init(&v, p, opt_syscall))
+		return EXIT_FAILED;
+	int ret = kind == KIND_DRAWN ? draw(&v) : outfile_init(&out, opt_output);
+	if (!ret && kind != KIND_DRAWN) {
+		if (kind == KIND_DOT)
+			put_picture(&v, out.fp);
+		else
+			put_plan(p, (enum kind)kind, out.fp);
+		ret = outfile_commit(&out);
+	}
+	view_release(&v);
+	return ret ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int diff(const struct plan *a, const char *path)
+{
+	struct outfile out;
+	struct plan b;
+
+	if (plan_read_json(&b, path))
+		return EXIT_FAILED;
+	int ret = outfile_init(&out, opt_output);
+	if (!ret) {
+		if (opt_json)
+			report_diff_json(a, &b, out.fp);
+		else
+			report_diff(a, &b, out.fp, text_style_for(out.fp));
+		ret = outfile_commit(&out);
+	}
+	plan_release(&b);
+	return ret ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int annotate(const struct plan *p)
+{
+	struct outfile out;
+
+	if (!opt_vmlinux)
+		return usage_error("report", "--annotate wants --vmlinux FILE");
+	if (outfile_init(&out, opt_output))
+		return EXIT_FAILED;
+	if (report_annotate(p, opt_vmlinux, opt_annotate, out.fp, text_style_for(out.fp))) {
+		outfile_abort(&out);
+		return EXIT_FAILED;
+	}
+	return outfile_commit(&out) ? EXIT_FAILED : EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	struct plan p;
+	int ret;
 
-	if (argc != 1)
-		return usage_error("report", "wants one PLAN");
+	if (argc != (opt_diff ? 2 : 1))
+		return usage_error("report", opt_diff ? "--diff wants two plans" : "wants one PLAN");
 	if (plan_read_json(&p, argv[0]))
 		return EXIT_FAILED;
-	if (opt_json)
-		plan_write_json(&p, stdout);
-	else if (opt_csv)
-		report_csv(&p, stdout);
+	if (opt_diff)
+		ret = diff(&p, argv[1]);
+	else if (opt_annotate)
+		ret = annotate(&p);
 	else
-		report_text(&p, stdout, text_style_for(stdout));
+		ret = show(&p);
 	plan_release(&p);
-	return EXIT_DONE;
+	return ret;
 }
 
 const struct command report_command = {
 	.name = "report",
-	.args = "PLAN",
+	.args = "PLAN...",
 	.summary = "show a plan as text, pictures or HTML",
-	.example = "hottext report plan",
+	.details = "PLAN is a plan folder or its plan.json. Without options the table that optimize ended with is\n"
+		   "printed; --json prints the plan itself.",
+	.example = "hottext report --syscall read,write -o read.svg plan",
 	.opts = options,
 	.run = run,
 };

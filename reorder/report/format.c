@@ -157,6 +157,8 @@ void put_dot(FILE *fp, const char *s)
 		if (c == '"' || c == '\\')
 			fputc('\\', fp);
 		fputc(is_control(c) ? ' ' : c, fp);
+		if (c == '&')	/* graphviz knows HTML's entities */
+			fputs("amp;", fp);
 	}
 	fputc('"', fp);
 }

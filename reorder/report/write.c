@@ -4,12 +4,25 @@
 
 #include <stdlib.h>
 
+#include "dot.h"
+#include "lib/error.h"
 #include "lib/file.h"
+#include "pagemap.h"
 #include "reorder/plan.h"
 
 static void write_text(const struct plan *p, FILE *fp)
 {
 	report_text(p, fp, (struct text_style){ false, false });
+}
+
+static void write_pages(const struct plan *p, FILE *fp)
+{
+	struct view v;
+
+	if (view_init(&v, p, NULL))
+		return;
+	dot_pages(&v, DOT_PAGES, fp);
+	view_release(&v);
 }
 
 static int write_one(const struct plan *p, const char *dir, const char *name, void (*write)(const struct plan *, FILE *))
@@ -26,9 +39,24 @@ static int write_one(const struct plan *p, const char *dir, const char *name, vo
 	return ret;
 }
 
+static int draw_pages(const char *dir)
+{
+	char *dot = path_join(dir, "hotpages.dot"), *svg = path_join(dir, "hotpages.svg");
+	int ret = dot_draw(dot, svg);
+
+	if (ret > 0) {
+		note("no picture: graphviz is not installed; later, `dot -Tsvg %s -o %s` draws it", dot, svg);
+		ret = 0;
+	}
+	free(dot);
+	free(svg);
+	return ret;
+}
+
 int report_write_all(const struct plan *p, const char *dir)
 {
-	if (write_one(p, dir, "plan.json", plan_write_json) || write_one(p, dir, "report.txt", write_text))
+	if (write_one(p, dir, "plan.json", plan_write_json) || write_one(p, dir, "report.txt", write_text) ||
+	    write_one(p, dir, "hotpages.dot", write_pages))
 		return -1;
-	return 0;
+	return draw_pages(dir);
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs graphviz, as a program: its licence does not mix with ours in one process. */
+#include "dot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/mem.h"
+
+enum { NOT_INSTALLED = 127 };
+
+static const char *format_of(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot && dot[1] && !strchr(dot, '/') ? dot + 1 : "svg";
+}
+
+/* In the child: dot from in to out. It knows no "--", so the file's name is kept away from it. */
+static void run_dot(const char *format, int in, int out)
+{
+	char *option = xasprintf("-T%s", format);
+	char *argv[] = { (char *)"dot", option, NULL };
+
+	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
+		_exit(1);
+	execvp("dot", argv);
+	_exit(errno == ENOENT ? NOT_INSTALLED : 126);
+}
+
+static int wait_for(pid_t pid, const char *dot_file)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return error("cannot draw '%s': %s", dot_file, strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
+		return 1;
+	if (WIFSIGNALED(status))
+		return error("cannot draw '%s': dot was killed by signal %d", dot_file, WTERMSIG(status));
+	if (WEXITSTATUS(status))
+		return error("cannot draw '%s': dot exited with %d", dot_file, WEXITSTATUS(status));
+	return 0;
+}
+
+int dot_draw(const char *dot_file, const char *path)
+{
+	struct outfile out;
+	int in = open(dot_file, O_RDONLY | O_CLOEXEC), ret;
+
+	if (in < 0)
+		return error("cannot read '%s': %s", dot_file, strerror(errno));
+	if (outfile_init(&out, path)) {
+		close(in);
+		return -1;
+	}
+	pid_t pid = fork();
+	if (!pid)
+		run_dot(format_of(path), in, fileno(out.fp));
+	ret = pid < 0 ? error("cannot draw '%s': %s", dot_file, strerror(errno)) : wait_for(pid, dot_file);
+	close(in);
+	if (ret) {
+		outfile_abort(&out);
+		return ret;
+	}
+	return outfile_commit(&out);
+}
