@@ -62,13 +62,13 @@ static bool is_entry_name(const char *name)
 	return one_of(name, names);
 }
 
-static bool is_entry(const struct fetch_map *m, const struct sym *s)
+static enum fetch_where where_is(const struct fetch_map *m, const struct sym *s)
 {
 	if (s->addr >= m->entry_start && s->addr < m->entry_end)
-		return true;
+		return FETCH_ENTRY;
 	if (m->syms->e_machine == EM_PPC && !(s->flags & SYM_FUNC) && s->addr - m->syms->text_addr < PPC_VECTORS_END)
-		return true;
-	return !m->entry_end && is_entry_name(s->name);
+		return FETCH_VECTOR;
+	return !m->entry_end && is_entry_name(s->name) ? FETCH_ENTRY : FETCH_TEXT;
 }
 
 void fetch_map_init(struct fetch_map *m, const struct symtab *syms)
@@ -158,7 +158,7 @@ static void map_block(struct fetch_map *m, struct fetch_mapped *b, const struct 
 		return;
 	share_insns(m, b, fb);
 	const struct sym *s = m->funcs[m->pieces[b->first_piece].func].sym;
-	b->where = real ? FETCH_REAL : is_entry(m, s) ? FETCH_ENTRY : FETCH_TEXT;
+	b->where = real ? FETCH_REAL : where_is(m, s);
 	b->at_start = !m->pieces[b->first_piece].off;
 }
 

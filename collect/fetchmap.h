@@ -29,7 +29,8 @@ enum fetch_where {
 	FETCH_USER,
 	FETCH_TEXT,		/* kernel text */
 	FETCH_ENTRY,		/* kernel entry and exit code, around every visit to the kernel */
-	FETCH_REAL,		/* entry code that runs untranslated, and so never misses */
+	FETCH_VECTOR,		/* entry code that exception vectors go on in, once they are translated */
+	FETCH_REAL,		/* exception vectors that run untranslated, and so never miss */
 	FETCH_UNKNOWN,		/* kernel addresses outside all symbols: modules, generated code */
 };
 

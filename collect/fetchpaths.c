@@ -94,7 +94,7 @@ static void end_path(struct fetch_paths *w, struct fetch_cpu *c)
 	uint32_t root = fr->root != INDEX_NONE ? fr->root : fr->first;
 
 	if (root == INDEX_NONE)
-		return;		/* nothing was touched: a TLB-miss handler, run untranslated */
+		return;
 	uint32_t path = path_walk_end(&fr->walk, w->profile, fr->kind, w->func_ids[root], 1);
 	if (path == UINT32_MAX)
 		return;
@@ -179,7 +179,7 @@ static bool in_entry(const struct fetch_paths *w, uint32_t block)
 {
 	enum fetch_where where = w->map.blocks[block].where;
 
-	return where == FETCH_ENTRY || where == FETCH_REAL;
+	return where == FETCH_ENTRY || where == FETCH_VECTOR;
 }
 
 /* The place behind a block that called out of entry code: a return comes there. */
@@ -197,11 +197,9 @@ static bool is_return_point(const struct fetch_paths *w, uint32_t block)
 	return index_find(&w->return_points, &addr, sizeof(addr)) != INDEX_NONE;
 }
 
-/* From a function into entry code: by a return, or by an interrupt or exception. */
-static void enter_entry(struct fetch_paths *w, struct fetch_cpu *c, uint32_t block)
+/* An interrupt or exception in the kernel: a path of its own. */
+static void interrupt(struct fetch_paths *w, struct fetch_cpu *c)
 {
-	if (is_return_point(w, block))
-		return;
 	if (c->depth == FETCH_MAX_DEPTH)
 		end_all_paths(w, c);
 	begin_path(c, PATH_EXCEPTION);
@@ -216,7 +214,7 @@ static void leave_entry(struct fetch_paths *w, struct fetch_cpu *c, uint32_t blo
 
 	if (!b->at_start)
 		w->returns[c->prev] = true;
-	if (!w->returns[c->prev] && w->map.blocks[c->prev].where != FETCH_REAL) {
+	if (!w->returns[c->prev]) {
 		learn_return_point(w, c->prev);
 		return;
 	}
@@ -226,28 +224,45 @@ static void leave_entry(struct fetch_paths *w, struct fetch_cpu *c, uint32_t blo
 		begin_path(c, PATH_TASK);
 }
 
+static bool is_switch(const struct fetch_paths *w, const struct fetch_piece *p)
+{
+	return w->map.funcs[p->func].kind == ROOT_SWITCH;
+}
+
+/* Another task's stack: whatever was under way is cut here. One switch may take several functions. */
+static void follow_switch(struct fetch_paths *w, struct fetch_cpu *c, uint32_t block)
+{
+	if (!w->map.blocks[block].at_start || !is_switch(w, first_piece(w, block)))
+		return;
+	if (c->prev != INDEX_NONE && w->map.blocks[c->prev].nr_pieces && is_switch(w, last_piece(w, c->prev)))
+		return;
+	end_all_paths(w, c);
+	begin_path(c, PATH_TASK);
+}
+
+/* Whether control came to entry code by an interrupt or exception, rather than by a return or within it. */
+static bool is_interrupt(const struct fetch_paths *w, const struct fetch_cpu *c, uint32_t block)
+{
+	if (c->prev == INDEX_NONE || !in_entry(w, block) || is_return_point(w, block))
+		return false;
+	/* Where vectors run untranslated first, most only load a TLB entry and go back to where they came from. */
+	if (c->vectored)
+		return w->map.blocks[block].where == FETCH_VECTOR && w->map.blocks[c->prev].where != FETCH_VECTOR;
+	return !in_entry(w, c->prev);
+}
+
 /* From block c->prev to block: keep track of paths. */
 static void follow(struct fetch_paths *w, struct fetch_cpu *c, uint32_t block)
 {
-	const struct fetch_mapped *b = &w->map.blocks[block];
+	bool to = in_entry(w, block), from = c->prev != INDEX_NONE && in_entry(w, c->prev);
 
 	if (!c->depth)
-		begin_path(c, in_entry(w, block) ? PATH_EXCEPTION : PATH_TASK);
-	else if (c->prev == INDEX_NONE)
-		return;
-	else if (in_entry(w, block) && !in_entry(w, c->prev))
-		enter_entry(w, c, block);
-	else if (!in_entry(w, block) && in_entry(w, c->prev))
+		begin_path(c, to ? PATH_EXCEPTION : PATH_TASK);
+	else if (is_interrupt(w, c, block))
+		interrupt(w, c);
+	else if (!to && from)
 		leave_entry(w, c, block);
-	if (b->at_start && w->map.funcs[first_piece(w, block)->func].kind == ROOT_SWITCH) {
-		bool again = c->prev != INDEX_NONE && w->map.blocks[c->prev].nr_pieces &&
-			     w->map.funcs[last_piece(w, c->prev)->func].kind == ROOT_SWITCH;
-
-		if (!again) {
-			end_all_paths(w, c);
-			begin_path(c, PATH_TASK);
-		}
-	}
+	follow_switch(w, c, block);
 }
 
 /* Whether the block is an entry into its function, and from where. */
@@ -277,9 +292,8 @@ static void touch(struct fetch_paths *w, struct fetch_frame *fr, uint32_t block)
 	if (fr->stamps[block] == fr->serial)
 		return;
 	fr->stamps[block] = fr->serial;
-	if (b->where != FETCH_REAL)
-		for (uint32_t i = 0; i < b->nr_pieces; i++)
-			path_walk_touch(&fr->walk, w->func_ids[p[i].func], p[i].off, p[i].bytes);
+	for (uint32_t i = 0; i < b->nr_pieces; i++)
+		path_walk_touch(&fr->walk, w->func_ids[p[i].func], p[i].off, p[i].bytes);
 	name_root(fr, &w->map.funcs[p->func], p->func, in_entry(w, block), b->at_start);
 	/* What names a path whose root stays unknown: where a new task begins, else what ran first. */
 	if (b->where == FETCH_TEXT && (fr->first == INDEX_NONE || w->map.funcs[p->func].kind == ROOT_TASK))
@@ -292,11 +306,16 @@ static void run_block(struct fetch_paths *w, uint32_t block, uint32_t count)
 	const struct fetch_mapped *b = &w->map.blocks[block];
 
 	w->runs[block] += count;
+	if (b->where == FETCH_REAL) {
+		c->vectored = true;
+		return;
+	}
 	if (b->where == FETCH_USER) {
 		if (c->depth && c->prev != INDEX_NONE && in_entry(w, c->prev))
 			w->returns[c->prev] = true;
 		end_all_paths(w, c);
 		c->prev = INDEX_NONE;
+		c->vectored = false;
 		return;
 	}
 	if (b->nr_pieces && w->map.funcs[first_piece(w, block)->func].is_thunk && c->depth) {
@@ -312,6 +331,7 @@ static void run_block(struct fetch_paths *w, uint32_t block, uint32_t count)
 		touch(w, &c->frames[c->depth - 1], block);
 	}
 	c->prev = block;
+	c->vectored = false;
 }
 
 void fetch_paths_event(struct fetch_paths *w, const struct fetch_event *ev)

@@ -45,7 +45,8 @@ struct fetch_frame {
 struct fetch_cpu {
 	struct fetch_frame frames[FETCH_MAX_DEPTH];
 	uint32_t depth;		/* frames in use; 0 in user mode */
-	uint32_t prev;		/* block that ran last, thunks left out; INDEX_NONE */
+	uint32_t prev;		/* block that ran last, thunks and untranslated vectors left out; INDEX_NONE */
+	bool vectored;		/* a vector ran since */
 	uint32_t last_path;	/* UINT32_MAX: none */
 };
 

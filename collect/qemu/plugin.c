@@ -55,6 +55,7 @@ struct count {
 struct cpu {
 	struct sim sims[MAX_SIMS];
 	uint64_t last_page;	/* in units of the smallest page; no simulation changes on a repeat */
+	bool after_mark;	/* nothing ran since the mark but exception vectors */
 	uint32_t pending_count;	/* counts[] + 1 whose origin the next translated fetch tells */
 };
 
@@ -162,6 +163,17 @@ static void pass_mark(unsigned int cpu)
 	g.cpu = cpu;
 }
 
+/* A mark whose first instruction faults, on its stack say, comes again when the vector is done: one entry. */
+static bool is_new_mark(struct cpu *cpu, const struct block *b)
+{
+	bool again = cpu->after_mark;
+
+	if (b->flags & BLOCK_REAL)
+		return false;
+	cpu->after_mark = b->flags & BLOCK_MARK;
+	return cpu->after_mark && !again;
+}
+
 static void define_block(struct block *b)
 {
 	writer_control(&g.writer, FETCH_DEFINE, 4,
@@ -209,7 +221,7 @@ static inline void run_block(unsigned int cpu_index, struct block *b)
 {
 	struct cpu *cpu = &g.cpus[cpu_index];
 
-	if (b->flags & BLOCK_MARK)
+	if (g.nr_marks && is_new_mark(cpu, b))
 		pass_mark(cpu_index);
 	g.now.insns[b->flags & BLOCK_KERNEL] += b->insns;
 	g.now.blocks[b->flags & BLOCK_KERNEL]++;
