@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* From block probabilities to chunks, callees, and callees of callees. */
+#include "analyze/activation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/evidence.h"
+#include "analyze/image.h"
+#include "analyze/likely.h"
+#include "analyze/program.h"
+#include "lib/mem.h"
+
+static const float ALMOST = 0.999f;	/* what is not proved stays below 1 */
+
+void activations_init(struct activations *a, struct program *prog, const struct evidence *e, float min_probability)
+{
+	memset(a, 0, sizeof(*a));
+	a->prog = prog;
+	a->evidence = e;
+	a->model = branch_model_shipped;
+	a->min_probability = min_probability;
+	a->shares = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->shares));
+	a->busy = xcalloc((size_t)prog->img->nr_funcs + 1, 1);
+}
+
+void activations_release(struct activations *a)
+{
+	for (uint32_t i = 0; a->shares && i < a->prog->img->nr_funcs; i++)
+		free(a->shares[i]);
+	for (uint32_t i = 0; i < a->keys.nr_keys; i++) {
+		if (!a->items[i])
+			continue;
+		free(a->items[i]->chunks);
+		free(a->items[i]->calls);
+		free(a->items[i]->reach);
+		free(a->items[i]);
+	}
+	free(a->items);
+	free(a->shares);
+	free(a->busy);
+	index_release(&a->keys);
+	memset(a, 0, sizeof(*a));
+}
+
+/* seen[b]: weight in the blocks that b dominates. */
+static void sum_regions(const struct flow *f, float *seen)
+{
+	for (uint32_t i = f->nr_rpo; i-- > 1;)
+		seen[f->blocks[f->rpo[i]].idom] += seen[f->rpo[i]];
+}
+
+/* Weight seen behind edge b -> to: what only that edge leads to; -1 when nothing is told apart. */
+static float behind(const struct flow *f, uint32_t b, uint32_t to, const float *seen)
+{
+	return f->blocks[to].nr_preds == 1 && f->blocks[to].idom == b ? seen[to] : -1;
+}
+
+enum { ENOUGH = 8 };	/* samples behind an edge, above which more do not convince more */
+static const float PRIOR_SAMPLES = 1;	/* what the model's opinion counts for */
+
+static float refine(float taken, float n_through, float n_taken)
+{
+	if (n_through < 0 && n_taken < 0)
+		return taken;
+	float t = n_taken > 0 ? n_taken : 0, u = n_through > 0 ? n_through : 0;
+	if (t > ENOUGH)
+		t = ENOUGH;
+	if (u > ENOUGH)
+		u = ENOUGH;
+	return (PRIOR_SAMPLES * taken + t) / (PRIOR_SAMPLES + t + u);
+}
+
+static float *edge_shares(struct activations *a, uint32_t func)
+{
+	const struct flow *f = program_flow(a->prog, func);
+
+	if (a->shares[func])
+		return a->shares[func];
+	float *share = xcalloc((size_t)f->nr_edges + 1, sizeof(*share));
+	float *seen = xcalloc(f->nr_blocks, sizeof(*seen));
+	bool any = evidence_block_weights(a->evidence, a->prog, func, seen);
+	sum_regions(f, seen);
+	for (uint32_t b = 0; b < f->nr_blocks; b++) {
+		const struct flow_block *blk = &f->blocks[b];
+		float x[NR_BRANCH_FEATURES];
+		for (uint32_t s = 0; s < blk->nr_succs; s++)
+			share[blk->first_succ + s] = 1 / (float)blk->nr_succs;
+		if (blk->nr_succs != 2)
+			continue;
+		branch_features(a->prog, f, b, x);
+		float taken = (float)branch_taken(&a->model, x);
+		if (any)
+			taken = refine(taken, behind(f, b, f->edges[blk->first_succ], seen),
+				       behind(f, b, f->edges[blk->first_succ + 1], seen));
+		share[blk->first_succ] = 1 - taken;
+		share[blk->first_succ + 1] = taken;
+	}
+	free(seen);
+	return a->shares[func] = share;
+}
+
+static float either(float a, float b)
+{
+	if (a >= 1 || b >= 1)
+		return 1;
+	float p = 1 - (1 - a) * (1 - b);
+	return p < ALMOST ? p : ALMOST;
+}
+
+static int compare_reach(const void *pa, const void *pb)
+{
+	const struct reach *a = pa, *b = pb;
+
+	if (a->func != b->func)
+		return a->func < b->func ? -1 : 1;
+	if (a->probability > b->probability || a->probability < b->probability)
+		return a->probability > b->probability ? -1 : 1;
+	if (a->via != b->via)
+		return a->via < b->via ? -1 : 1;
+	return a->via_off < b->via_off ? -1 : a->via_off > b->via_off;
+}
+
+/* Sort, and make one of those of the same function. */
+static uint32_t join_reach(struct reach *r, uint32_t nr, float min_probability)
+{
+	uint32_t n = 0;
+
+	qsort(r, nr, sizeof(*r), compare_reach);
+	for (uint32_t i = 0; i < nr;) {
+		struct reach all = r[i];
+		for (i++; i < nr && r[i].func == all.func; i++)
+			all.probability = either(all.probability, r[i].probability);
+		if (all.probability >= min_probability)
+			r[n++] = all;
+	}
+	return n;
+}
+
+static void fill_chunks(struct activation *act, const struct flow *f, const float *p)
+{
+	act->nr_chunks = (f->size + PROFILE_CHUNK - 1) / PROFILE_CHUNK;
+	act->chunks = xcalloc((size_t)act->nr_chunks + 1, sizeof(*act->chunks));
+	for (uint32_t b = 0; b < f->nr_blocks; b++) {
+		const struct flow_block *blk = &f->blocks[b];
+		if (blk->end <= blk->start)
+			continue;
+		for (uint32_t c = blk->start / PROFILE_CHUNK; c <= (blk->end - 1) / PROFILE_CHUNK && c < act->nr_chunks; c++)
+			if (p[b] > act->chunks[c])
+				act->chunks[c] = p[b];
+	}
+}
+
+struct reach_list {
+	struct reach *items;
+	uint32_t nr, alloc;
+};
+
+static void add_reach(struct reach_list *l, uint32_t func, float probability, uint32_t via, uint32_t via_off)
+{
+	ALLOC_GROW(l->items, l->nr + 1, l->alloc);
+	l->items[l->nr++] = (struct reach){ func, probability, via, via_off };
+}
+
+/* An indirect call goes where the profile saw it go, in those proportions. */
+static void add_indirect(struct activations *a, struct reach_list *l, uint32_t func, uint32_t site, uint32_t off, float p)
+{
+	const struct evidence *e = a->evidence;
+	uint64_t sum = 0;
+
+	for (uint32_t i = e->first_call[func]; i < e->first_call[func + 1]; i++)
+		if (e->calls[i].site == site)
+			sum += e->calls[i].weight;
+	if (!sum)
+		return;
+	for (uint32_t i = e->first_call[func]; i < e->first_call[func + 1]; i++)
+		if (e->calls[i].site == site)
+			add_reach(l, e->calls[i].callee, p * (float)e->calls[i].weight / (float)sum * ALMOST, func, off);
+}
+
+static bool is_stop(const struct stop *stops, uint32_t nr_stops, uint32_t site)
+{
+	for (uint32_t i = 0; i < nr_stops; i++)
+		if (stops[i].site == site && stops[i].callee != INDEX_NONE)
+			return true;
+	return false;
+}
+
+/* The direct callees of an activation; those at stops are left to the caller, who knows what they did. */
+static void fill_calls(struct activations *a, struct activation *act, const struct flow *f, const float *p,
+		       const struct stop *stops, uint32_t nr_stops)
+{
+	struct reach_list l = { 0 };
+
+	for (uint32_t c = 0; c < f->nr_calls; c++) {
+		const struct flow_call *call = &f->calls[c];
+		if (p[call->block] < a->min_probability || is_stop(stops, nr_stops, c))
+			continue;
+		if (!call->target) {
+			add_indirect(a, &l, act->func, c, call->off, p[call->block]);
+			continue;
+		}
+		uint32_t callee = program_callee(a->prog, call);
+		if (callee != INDEX_NONE)
+			add_reach(&l, callee, p[call->block], act->func, call->off);
+	}
+	act->calls = l.items;
+	act->nr_calls = l.nr;
+}
+
+static void fill_reach(struct activations *a, struct activation *act)
+{
+	struct reach_list l = { 0 };
+
+	for (uint32_t i = 0; i < act->nr_calls; i++) {
+		const struct reach *c = &act->calls[i];
+		add_reach(&l, c->func, c->probability, c->via, c->via_off);
+		const struct activation *callee = a->busy[c->func] ? NULL : activation_get(a, c->func, NULL, 0);
+		for (uint32_t k = 0; callee && k < callee->nr_reach; k++) {
+			const struct reach *r = &callee->reach[k];
+			float p = c->probability * r->probability;
+			if (p >= a->min_probability)
+				add_reach(&l, r->func, p, r->via, r->via_off);
+		}
+	}
+	act->nr_reach = join_reach(l.items, l.nr, a->min_probability);
+	act->reach = act->nr_reach ? xmemdup(l.items, act->nr_reach * sizeof(*l.items)) : NULL;
+	free(l.items);
+}
+
+static struct activation *compute(struct activations *a, uint32_t func, const struct stop *stops, uint32_t nr_stops)
+{
+	const struct flow *f = program_flow(a->prog, func);
+
+	if (!f)
+		return NULL;
+	struct activation *act = xcalloc(1, sizeof(*act));
+	float *p = xcalloc(f->nr_blocks, sizeof(*p));
+	uint32_t *seen = xcalloc((size_t)nr_stops + 1, sizeof(*seen));
+	bool cold = (a->prog->traits[func] & PROGRAM_COLD) != 0;
+	act->func = func;
+	for (uint32_t i = 0; i < nr_stops; i++)
+		seen[i] = stops[i].block;
+	likely_blocks(f, edge_shares(a, func), seen, nr_stops, !cold || !nr_stops, p);
+	fill_chunks(act, f, p);
+	fill_calls(a, act, f, p, stops, nr_stops);
+	a->busy[func]++;
+	fill_reach(a, act);
+	a->busy[func]--;
+	free(p);
+	free(seen);
+	return act;
+}
+
+static int compare_stops(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct stop));
+}
+
+struct activation *activation_get(struct activations *a, uint32_t func, struct stop *stops, uint32_t nr_stops)
+{
+	uint32_t small[64], *key = small, words = 1 + nr_stops * 3;
+
+	if (nr_stops)
+		qsort(stops, nr_stops, sizeof(*stops), compare_stops);
+	if (words > ARRAY_SIZE(small))
+		key = xcalloc(words, sizeof(*key));
+	key[0] = func;
+	if (nr_stops)
+		memcpy(key + 1, stops, nr_stops * sizeof(*stops));
+	uint32_t had = a->keys.nr_keys, id = index_add(&a->keys, key, words * sizeof(*key));
+	if (key != small)
+		free(key);
+	if (id == had) {
+		ALLOC_GROW(a->items, had + 1, a->alloc_items);
+		a->items[id] = NULL;
+		struct activation *act = compute(a, func, stops, nr_stops);
+		a->items[id] = act;	/* items may have moved meanwhile */
+	}
+	return a->items[id];
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The commands of this room. */
+#ifndef ANALYZE_COMMANDS_H
+#define ANALYZE_COMMANDS_H
+
+#include "lib/opt.h"
+
+extern const struct command machines_command;
+
+extern const struct command complete_command;
+
+#endif

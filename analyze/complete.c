@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Completing each path of a profile, and the totals that follow from it. */
+#include "analyze/complete.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/activation.h"
+#include "analyze/evidence.h"
+#include "analyze/image.h"
+#include "analyze/program.h"
+#include "collect/profile.h"
+#include "lib/mem.h"
+
+enum {
+	DEFAULT_VARIANTS = 2,
+	MAX_VARIANTS = 16,
+	MAX_STOPS = 48,		/* of one function in one path; enough to pin a walk down */
+};
+static const double DEFAULT_MIN_PROBABILITY = 0.05;
+
+const char *const completion_reason_names[] = {
+	[COMPLETION_UNSEEN] = "unseen",
+	[COMPLETION_LIKELY] = "likely",
+	[COMPLETION_PROVED] = "proved",
+	[COMPLETION_SEEN] = "seen",
+};
+
+/* A function of the path at hand. */
+struct member {
+	struct reach reach;
+	struct activation *act;	/* conditional on what the path saw; NULL: entered, nothing known */
+	uint32_t foot;		/* of the input, INDEX_NONE: not seen in this path */
+};
+
+struct completer {
+	struct program prog;
+	struct evidence evidence;
+	struct activations acts;
+	const struct image *img;
+	const struct profile *in;
+	struct profile *out;
+	struct completion *report;
+	double min_probability;
+	uint32_t variants;
+	bool proved_only, has_fetch;
+	struct member *members;		/* of the path at hand */
+	uint32_t nr_members, alloc_members;
+	uint32_t *in_path;		/* [image func]: path + 1 in whose feet it is */
+	uint32_t stamp;
+	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
+	bool *has_path;			/* [in func]: some path holds it */
+	uint32_t *words, alloc_words;
+	uint32_t *feet, alloc_feet;
+	uint32_t alloc_funcs;		/* of report->funcs */
+};
+
+/* The profile's id of an image function, added when new. */
+static uint32_t out_func(struct completer *c, uint32_t image_func)
+{
+	uint32_t f = c->evidence.profile_of[image_func];
+
+	if (f == INDEX_NONE) {
+		f = profile_func(c->out, c->img->funcs[image_func].id);
+		c->evidence.profile_of[image_func] = f;
+	}
+	return f;
+}
+
+/* Everything of in but its paths; func ids stay the same. */
+static void copy_all_but_paths(const struct profile *in, struct profile *out)
+{
+	for (uint32_t i = 0; i < in->nr_sources; i++)
+		profile_merge_source(out, &in->sources[i]);
+	for (uint32_t i = 0; i < in->names.nr_keys; i++) {
+		uint32_t f = profile_func(out, profile_func_name(in, i));
+		out->funcs[f] = in->funcs[i];
+	}
+	for (uint32_t i = 0; i < in->touches.nr_keys; i++) {
+		uint32_t func, chunk;
+		profile_get_touch(in, i, &func, &chunk);
+		profile_add_touch(out, func, chunk, in->touch_weights[i]);
+	}
+	for (uint32_t i = 0; i < in->calls.nr_keys; i++) {
+		uint32_t caller, off, callee;
+		profile_get_call(in, i, &caller, &off, &callee);
+		profile_add_call(out, caller, off, callee, in->call_weights[i]);
+	}
+}
+
+static struct member *add_member(struct completer *c, uint32_t func, float probability)
+{
+	ALLOC_GROW(c->members, c->nr_members + 1, c->alloc_members);
+	struct member *m = &c->members[c->nr_members++];
+	*m = (struct member){ { func, probability, INDEX_NONE, 0 }, NULL, INDEX_NONE };
+	return m;
+}
+
+static bool in_this_path(const struct completer *c, uint32_t image_func)
+{
+	return c->in_path[image_func] == c->stamp;
+}
+
+/*
+ * A call whose direct target is not the callee seen: the target jumped on to it.
+ * The target ran, and where only one of its tail calls fits, that one did.
+ */
+static void add_between(struct completer *c, const struct evidence_call *seen)
+{
+	const struct flow *f = program_flow(&c->prog, seen->caller);
+	uint32_t between = program_callee(&c->prog, &f->calls[seen->site]);
+	const struct flow *g;
+	struct stop stop = { FLOW_NONE, FLOW_NONE, INDEX_NONE };
+
+	if (between == INDEX_NONE || between == seen->callee || in_this_path(c, between))
+		return;
+	g = program_flow(&c->prog, between);
+	for (uint32_t i = 0; g && i < g->nr_calls; i++)
+		if (g->calls[i].is_tail && program_callee(&c->prog, &g->calls[i]) == seen->callee)
+			stop = (struct stop){ g->calls[i].block, i, seen->callee };
+	struct activation *act = activation_get(&c->acts, between, &stop, stop.site != FLOW_NONE);
+	add_member(c, between, 1)->act = act;
+}
+
+/* The known calls of `func` in a chunk that lead to functions of this path. */
+static uint32_t call_stops(struct completer *c, uint32_t func, uint32_t chunk, struct stop *stops, uint32_t room)
+{
+	const struct evidence *e = &c->evidence;
+	const struct flow *f = program_flow(&c->prog, func);
+	uint32_t n = 0;
+
+	for (uint32_t i = e->first_call[func]; i < e->first_call[func + 1] && n < room; i++) {
+		const struct evidence_call *call = &e->calls[i];
+		if (call->off / PROFILE_CHUNK != chunk || call->site == FLOW_NONE || !in_this_path(c, call->callee))
+			continue;
+		stops[n++] = (struct stop){ f->calls[call->site].block, call->site, call->callee };
+		add_between(c, call);
+	}
+	return n;
+}
+
+/* What a touched chunk proves: its block, or where it holds several, what dominates them all. */
+static uint32_t chunk_stop(struct completer *c, uint32_t func, uint32_t chunk, struct stop *stop)
+{
+	uint32_t blocks[PROFILE_CHUNK], nr = blocks_of_chunk(&c->prog, func, chunk, blocks);
+	const struct flow *f = program_flow(&c->prog, func);
+
+	if (!nr)
+		return 0;
+	uint32_t b = blocks[0];
+	for (uint32_t i = 1; i < nr && b != FLOW_NONE; i++)
+		b = flow_common_dominator(f, b, blocks[i]);
+	if (b == FLOW_NONE)
+		return 0;
+	*stop = (struct stop){ b, FLOW_NONE, INDEX_NONE };
+	return 1;
+}
+
+static void add_foot(struct completer *c, uint32_t foot_id)
+{
+	struct profile_foot foot = profile_get_foot(c->in, foot_id);
+	uint32_t func = c->evidence.image_of[foot.func], nr = 0;
+	struct stop stops[MAX_STOPS];
+
+	if (func == INDEX_NONE)
+		return;
+	for (uint32_t k = 0; k < foot.nr_words * 32 && nr < MAX_STOPS; k++) {
+		if (!(foot.chunks[k / 32] >> (k % 32) & 1) || !program_flow(&c->prog, func))
+			continue;
+		uint32_t calls = call_stops(c, func, k, stops + nr, MAX_STOPS - nr);
+		nr += calls ? calls : chunk_stop(c, func, k, &stops[nr]);
+	}
+	struct activation *act = activation_get(&c->acts, func, stops, nr);
+	struct member *m = add_member(c, func, 1);
+	m->act = act;
+	m->foot = foot_id;
+}
+
+static int compare_members(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	if (a->reach.func != b->reach.func)
+		return a->reach.func < b->reach.func ? -1 : 1;
+	if (a->foot != b->foot)
+		return a->foot < b->foot ? -1 : 1;
+	if (!a->act != !b->act)
+		return a->act ? -1 : 1;
+	if (a->reach.probability > b->reach.probability || a->reach.probability < b->reach.probability)
+		return a->reach.probability > b->reach.probability ? -1 : 1;
+	return a->reach.via < b->reach.via ? -1 : a->reach.via > b->reach.via;
+}
+
+/* One member a function: what the path saw of it goes before what was inferred. */
+static void join_members(struct completer *c)
+{
+	uint32_t n = 0;
+
+	qsort(c->members, c->nr_members, sizeof(*c->members), compare_members);
+	for (uint32_t i = 0; i < c->nr_members;) {
+		struct member m = c->members[i];
+		for (i++; i < c->nr_members && c->members[i].reach.func == m.reach.func; i++) {
+			float p = c->members[i].reach.probability;
+			if (p >= 1 || m.reach.probability >= 1)
+				m.reach.probability = 1;
+			else
+				m.reach.probability = 1 - (1 - m.reach.probability) * (1 - p);
+			if (m.reach.via == INDEX_NONE && m.foot == INDEX_NONE) {
+				m.reach.via = c->members[i].reach.via;
+				m.reach.via_off = c->members[i].reach.via_off;
+			}
+		}
+		c->members[n++] = m;
+	}
+	c->nr_members = n;
+}
+
+/* Fill members[] with what ran in the path and what probably did. */
+static void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet)
+{
+	c->nr_members = 0;
+	c->stamp++;
+	for (uint32_t i = 0; i < nr_feet; i++) {
+		uint32_t f = c->evidence.image_of[profile_get_foot(c->in, feet[i]).func];
+		if (f != INDEX_NONE)
+			c->in_path[f] = c->stamp;
+	}
+	for (uint32_t i = 0; i < nr_feet; i++)
+		add_foot(c, feet[i]);
+	for (uint32_t i = 0, nr = c->nr_members; i < nr; i++) {
+		const struct activation *act = c->members[i].act;
+		for (uint32_t k = 0; act && k < act->nr_reach; k++)
+			if (!c->proved_only || act->reach[k].probability >= 1)
+				add_member(c, act->reach[k].func, act->reach[k].probability)->reach = act->reach[k];
+	}
+	join_members(c);
+	for (uint32_t i = 0; i < c->nr_members; i++)
+		if (!c->members[i].act)
+			c->members[i].act = activation_get(&c->acts, c->members[i].reach.func, NULL, 0);
+}
+
+/* The chunks of a member that are likely enough for this variant, in words[]; returns how many words. */
+static uint32_t pick_chunks(struct completer *c, const struct member *m, float at_least, uint32_t *nr_chunks)
+{
+	uint32_t nr = m->act ? m->act->nr_chunks : 0, words = (nr + 31) / 32;
+	struct profile_foot foot = { 0 };
+
+	if (m->foot != INDEX_NONE) {
+		foot = profile_get_foot(c->in, m->foot);
+		if (foot.nr_words > words)
+			words = foot.nr_words;
+	}
+	ALLOC_GROW(c->words, words + 1, c->alloc_words);
+	memset(c->words, 0, ((size_t)words + 1) * sizeof(*c->words));
+	for (uint32_t k = 0; k < nr; k++)
+		if (m->act->chunks[k] * m->reach.probability >= at_least)
+			c->words[k / 32] |= 1u << (k % 32);
+	*nr_chunks = 0;
+	for (uint32_t k = 0; k < words; k++) {
+		if (k < foot.nr_words)
+			c->words[k] |= foot.chunks[k];
+		*nr_chunks += (uint32_t)__builtin_popcount(c->words[k]);
+	}
+	return words;
+}
+
+/* How likely a chunk must be to be in variant v of n: the middle of the v-th of n equal shares. */
+static float variant_threshold(const struct completer *c, uint32_t v)
+{
+	float t = ((float)v + 0.5f) / (float)c->variants;
+
+	if (c->proved_only)
+		return 1;
+	return t < (float)c->min_probability ? (float)c->min_probability : t;
+}
+
+static uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t root, uint64_t weight, float at_least)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < c->nr_members; i++) {
+		const struct member *m = &c->members[i];
+		uint32_t chunks, words;
+		if (m->reach.probability < at_least && m->foot == INDEX_NONE)
+			continue;
+		words = pick_chunks(c, m, at_least, &chunks);
+		if (!chunks && m->act && m->foot == INDEX_NONE)
+			continue;
+		ALLOC_GROW(c->feet, nr + 1, c->alloc_feet);
+		c->feet[nr++] = profile_foot(c->out, out_func(c, m->reach.func), c->words, words);
+	}
+	return profile_add_distinct_path(c->out, kind, root, c->feet, nr, weight);
+}
+
+static struct completion_func *report_func(struct completer *c, uint32_t func)
+{
+	struct completion *r = c->report;
+
+	while (r->nr_funcs <= func) {
+		ALLOC_GROW(r->funcs, r->nr_funcs + 1, c->alloc_funcs);
+		r->funcs[r->nr_funcs++] = (struct completion_func){ .via = INDEX_NONE };
+	}
+	return &r->funcs[func];
+}
+
+static void note_members(struct completer *c, uint64_t weight)
+{
+	for (uint32_t i = 0; i < c->nr_members; i++) {
+		const struct member *m = &c->members[i];
+		if (m->reach.probability < (float)c->min_probability)
+			continue;
+		struct completion_func *f = report_func(c, out_func(c, m->reach.func));
+		f->weight += (double)weight * (double)m->reach.probability;
+		if (m->reach.probability > f->probability) {
+			f->probability = m->reach.probability;
+			f->via = m->reach.via == INDEX_NONE ? INDEX_NONE : out_func(c, m->reach.via);
+			f->via_off = m->reach.via_off;
+		}
+		if (m->act)
+			m->act->weight += (double)weight * (double)m->reach.probability;
+	}
+}
+
+static void complete_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
+{
+	expand(c, path->feet, path->nr_feet);
+	note_members(c, weight);
+	for (uint32_t v = 0; v < c->variants; v++)
+		out[v] = emit_path(c, path->kind, path->root, weight, variant_threshold(c, v));
+}
+
+static bool has_fetch_source(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nr_sources; i++)
+		if (!strcmp(p->sources[i].reader, "fetch"))
+			return true;
+	return false;
+}
+
+/*
+ * Whether a path comes from a fetch trace, in a profile that holds both: most of its
+ * functions were seen at their first bytes, where a sampled chain has return addresses.
+ */
+static bool is_whole(const struct completer *c, const struct profile_path *path)
+{
+	uint32_t entered = 0;
+
+	if (!c->has_fetch || path->kind == PATH_CHAIN)
+		return false;
+	for (uint32_t i = 0; i < path->nr_feet; i++) {
+		struct profile_foot foot = profile_get_foot(c->in, path->feet[i]);
+		entered += foot.nr_words && (foot.chunks[0] & 1);
+	}
+	return entered * 4 >= path->nr_feet * 3;
+}
+
+static void copy_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
+{
+	uint32_t *feet = xcalloc((size_t)path->nr_feet + 1, sizeof(*feet));
+
+	for (uint32_t i = 0; i < path->nr_feet; i++) {
+		struct profile_foot foot = profile_get_foot(c->in, path->feet[i]);
+		feet[i] = profile_foot(c->out, foot.func, foot.chunks, foot.nr_words);
+	}
+	out[0] = profile_add_path(c->out, path->kind, path->root, feet, path->nr_feet, weight * c->variants);
+	for (uint32_t v = 1; v < c->variants; v++)
+		out[v] = out[0];
+	free(feet);
+}
+
+static void complete_paths(struct completer *c)
+{
+	const struct profile *in = c->in;
+
+	for (uint32_t i = 0; i < in->paths.nr_keys; i++) {
+		struct profile_path path = profile_get_path(in, i);
+		uint32_t *out = c->out_path + (size_t)i * c->variants;
+		for (uint32_t k = 0; k < path.nr_feet; k++)
+			c->has_path[profile_get_foot(in, path.feet[k]).func] = true;
+		if (is_whole(c, &path))
+			copy_path(c, &path, in->path_weights[i], out);
+		else
+			complete_path(c, &path, in->path_weights[i], out);
+	}
+	for (uint32_t i = 0; i < in->nexts.nr_keys; i++) {
+		uint32_t from, to;
+		profile_get_next(in, i, &from, &to);
+		for (uint32_t v = 0; v < c->variants; v++)
+			profile_add_next(c->out, c->out_path[(size_t)from * c->variants + v],
+					 c->out_path[(size_t)to * c->variants + v], in->next_weights[i]);
+	}
+}
+
+/* Calls that follow from the activations' expected weights, beyond those seen. */
+static void add_calls(struct completer *c)
+{
+	for (uint32_t i = 0; i < c->acts.keys.nr_keys; i++) {
+		const struct activation *act = c->acts.items[i];
+		if (!act || act->weight <= 0)
+			continue;
+		uint32_t caller = out_func(c, act->func);
+		for (uint32_t k = 0; k < act->nr_calls; k++) {
+			uint64_t w = (uint64_t)(act->weight * (double)act->calls[k].probability + 0.5);
+			if (w && (!c->proved_only || act->calls[k].probability >= 1))
+				profile_add_call(c->out, caller, act->calls[k].via_off,
+						 out_func(c, act->calls[k].func), w);
+		}
+	}
+}
+
+/* Touched chunks of functions and the functions' entries, where only completion knows of them. */
+static void add_touches(struct completer *c)
+{
+	for (uint32_t i = 0; i < c->acts.keys.nr_keys; i++) {
+		const struct activation *act = c->acts.items[i];
+		if (!act || act->weight <= 0)
+			continue;
+		uint32_t func = out_func(c, act->func);
+		for (uint32_t k = 0; k < act->nr_chunks; k++)
+			if (c->proved_only ? act->chunks[k] >= 1 : act->weight * (double)act->chunks[k] >= 0.5)
+				profile_add_touch(c->out, func, k, 0);
+	}
+	for (uint32_t f = 0; f < c->report->nr_funcs; f++) {
+		const struct completion_func *r = &c->report->funcs[f];
+		bool seen = f < c->in->names.nr_keys && (c->in->funcs[f].samples || c->in->funcs[f].calls);
+		if (!seen && r->weight >= 0.5)
+			profile_add_entries(c->out, f, (uint64_t)(r->weight + 0.5));
+	}
+}
+
+/* Functions that were sampled, but in no path: of flat profiles. Each is a path of its own. */
+static void complete_flat(struct completer *c)
+{
+	const struct evidence *e = &c->evidence;
+
+	for (uint32_t f = 0; f < c->in->names.nr_keys; f++) {
+		uint32_t img_func = e->image_of[f];
+		if (c->has_path[f] || img_func == INDEX_NONE || !c->in->funcs[f].samples)
+			continue;
+		c->nr_members = 0;
+		c->stamp++;
+		c->in_path[img_func] = c->stamp;
+		struct stop stops[MAX_STOPS];
+		uint32_t nr = 0;
+		for (uint32_t i = e->first_touch[img_func]; i < e->first_touch[img_func + 1] && nr < MAX_STOPS; i++)
+			if (program_flow(&c->prog, img_func))
+				nr += chunk_stop(c, img_func, e->touches[i].chunk, &stops[nr]);
+		struct activation *act = activation_get(&c->acts, img_func, stops, nr);
+		add_member(c, img_func, 1)->act = act;
+		for (uint32_t k = 0; act && k < act->nr_reach; k++)
+			if (!c->proved_only || act->reach[k].probability >= 1)
+				add_member(c, act->reach[k].func, act->reach[k].probability)->reach = act->reach[k];
+		join_members(c);
+		for (uint32_t i = 0; i < c->nr_members; i++)
+			if (!c->members[i].act)
+				c->members[i].act = activation_get(&c->acts, c->members[i].reach.func, NULL, 0);
+		note_members(c, c->in->funcs[f].samples);
+		for (uint32_t v = 0; v < c->variants; v++)
+			emit_path(c, PATH_CHAIN, f, c->in->funcs[f].samples, variant_threshold(c, v));
+	}
+}
+
+static void finish_report(struct completer *c)
+{
+	struct completion *r = c->report;
+
+	report_func(c, c->out->names.nr_keys ? c->out->names.nr_keys - 1 : 0);
+	for (uint32_t f = 0; f < r->nr_funcs; f++) {
+		struct completion_func *cf = &r->funcs[f];
+		if (f < c->in->names.nr_keys) {
+			cf->reason = COMPLETION_SEEN;
+			cf->probability = 1;
+			cf->via = INDEX_NONE;
+			r->nr_seen++;
+		} else if (cf->probability >= 1) {
+			cf->reason = COMPLETION_PROVED;
+			r->nr_proved++;
+		} else if (cf->probability >= (float)c->min_probability) {
+			cf->reason = COMPLETION_LIKELY;
+			r->nr_likely++;
+		}
+	}
+	r->bytes_seen = (uint64_t)c->in->touches.nr_keys * PROFILE_CHUNK;
+	r->bytes_added = (uint64_t)(c->out->touches.nr_keys - c->in->touches.nr_keys) * PROFILE_CHUNK;
+}
+
+static bool is_whole_trace(const struct profile *p)
+{
+	for (uint32_t i = 0; i < p->nr_sources; i++)
+		if (strcmp(p->sources[i].reader, "fetch"))
+			return false;
+	return p->nr_sources > 0;
+}
+
+static void settle_options(struct completer *c, const struct complete_options *opts)
+{
+	c->variants = opts && opts->variants ? opts->variants : DEFAULT_VARIANTS;
+	if (c->variants > MAX_VARIANTS)
+		c->variants = MAX_VARIANTS;
+	c->min_probability = opts && opts->min_probability > 0 ? opts->min_probability : DEFAULT_MIN_PROBABILITY;
+	c->proved_only = opts && opts->proved_only;
+	if (c->proved_only)
+		c->variants = 1;
+}
+
+static int run(struct completer *c, const char *vmlinux)
+{
+	if (program_init(&c->prog, c->img, vmlinux))
+		return -1;
+	evidence_init(&c->evidence, &c->prog, c->in);
+	activations_init(&c->acts, &c->prog, &c->evidence, (float)c->min_probability);
+	c->in_path = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->in_path));
+	c->out_path = xcalloc((size_t)c->in->paths.nr_keys * c->variants + 1, sizeof(*c->out_path));
+	c->has_path = xcalloc((size_t)c->in->names.nr_keys + 1, sizeof(*c->has_path));
+	c->has_fetch = has_fetch_source(c->in);
+	copy_all_but_paths(c->in, c->out);
+	complete_paths(c);
+	complete_flat(c);
+	add_calls(c);
+	add_touches(c);
+	finish_report(c);
+	return 0;
+}
+
+int complete_profile(const struct image *img, const char *vmlinux, const struct profile *in, struct profile *out,
+		     const struct complete_options *opts, struct completion *report)
+{
+	struct completion own;
+	struct completer c = { .img = img, .in = in, .out = out, .report = report ? report : &own };
+	int ret = 0;
+
+	memset(c.report, 0, sizeof(*c.report));
+	settle_options(&c, opts);
+	if (is_whole_trace(in)) {
+		profile_merge(out, in);
+		c.report->whole = true;
+		finish_report(&c);
+	} else {
+		ret = run(&c, vmlinux);
+	}
+	activations_release(&c.acts);
+	evidence_release(&c.evidence);
+	if (c.prog.flows)
+		program_release(&c.prog);
+	free(c.members);
+	free(c.in_path);
+	free(c.out_path);
+	free(c.has_path);
+	free(c.words);
+	free(c.feet);
+	if (!report)
+		completion_release(&own);
+	return ret;
+}
+
+void completion_release(struct completion *c)
+{
+	free(c->funcs);
+	memset(c, 0, sizeof(*c));
+}
+
+void completion_explain(const struct completion *c, const struct profile *p, uint32_t func, FILE *fp)
+{
+	static const struct completion_func unseen = { .via = INDEX_NONE };
+	const struct completion_func *f = func < c->nr_funcs ? &c->funcs[func] : &unseen;
+
+	fputs(completion_reason_names[f->reason], fp);
+	if (f->reason == COMPLETION_LIKELY)
+		fprintf(fp, " %.2f", (double)f->probability);
+	if (f->via != INDEX_NONE && f->reason != COMPLETION_SEEN)
+		fprintf(fp, ": called from %s+0x%x", profile_func_name(p, f->via), f->via_off);
+}

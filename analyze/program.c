@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Lazy control flow of a kernel, and what is known about its functions by name. */
+#include "analyze/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/image.h"
+#include "lib/mem.h"
+
+/* Functions that never return: tools/objtool/noreturns.h of Linux names them, of old in check.c. */
+static const char *const noreturns[] = {
+	"__module_put_and_kthread_exit", "__reiserfs_panic", "__stack_chk_fail",
+	"__ubsan_handle_builtin_unreachable", "arch_cpu_idle_dead", "cpu_bringup_and_idle", "cpu_startup_entry",
+	"do_exit", "do_group_exit", "do_task_dead", "ex_handler_msr_mce", "fortify_panic",
+	"kthread_complete_and_exit", "kthread_exit", "machine_real_restart", "make_task_dead", "nmi_panic",
+	"nmi_panic_self_stop", "panic", "panic_smp_self_stop", "rest_init", "rewind_stack_and_make_dead",
+	"rewind_stack_do_exit", "stop_this_cpu", "usercopy_abort", "x86_64_start_kernel",
+	"x86_64_start_reservations",
+};
+
+/* Calls of these mean trouble, or a message about it. */
+static const char *const reporters[] = {
+	"__might_sleep", "__warn", "__warn_printk", "_printk", "_printk_deferred", "add_taint", "dump_stack",
+	"lockdep_rcu_suspicious", "printk", "printk_deferred", "warn_slowpath_fmt", "warn_slowpath_null",
+	"___ratelimit", "__ratelimit", "send_sig_fault", "force_sig", "refcount_warn_saturate",
+};
+
+static bool is_listed(const char *name, const char *const *list, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(name, list[i]))
+			return true;
+	return false;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n >= m && !strcmp(name + n - m, end);
+}
+
+static unsigned char traits_of(const char *name)
+{
+	unsigned char t = 0;
+
+	if (is_listed(name, noreturns, ARRAY_SIZE(noreturns)))
+		t |= PROGRAM_NORETURN | PROGRAM_COLD;
+	if (is_listed(name, reporters, ARRAY_SIZE(reporters)) || ends_in(name, ".cold"))
+		t |= PROGRAM_COLD;
+	if (!strcmp(name, "__x86_return_thunk"))
+		t |= PROGRAM_RETURN_THUNK;
+	if (!strncmp(name, "__x86_indirect_", 15))
+		t |= PROGRAM_INDIRECT_THUNK;
+	if (!strcmp(name, "__fentry__") || !strcmp(name, "mcount") || !strcmp(name, "_mcount"))
+		t |= PROGRAM_PATCHED_OUT;
+	return t;
+}
+
+static uint32_t func_at(const struct image *img, uint64_t addr)
+{
+	uint32_t f = addr ? image_find_func(img, addr) : INDEX_NONE;
+
+	return f != INDEX_NONE && img->funcs[f].addr == addr ? f : INDEX_NONE;
+}
+
+static bool has_trait(void *ctx, uint64_t addr, unsigned char trait)
+{
+	const struct program *p = ctx;
+	uint32_t f = func_at(p->img, addr);
+
+	return f != INDEX_NONE && (p->traits[f] & trait);
+}
+
+static bool is_noreturn(void *ctx, uint64_t addr)
+{
+	return has_trait(ctx, addr, PROGRAM_NORETURN);
+}
+
+static bool is_return_thunk(void *ctx, uint64_t addr)
+{
+	return has_trait(ctx, addr, PROGRAM_RETURN_THUNK);
+}
+
+static bool is_indirect_thunk(void *ctx, uint64_t addr)
+{
+	return has_trait(ctx, addr, PROGRAM_INDIRECT_THUNK);
+}
+
+int program_init(struct program *p, const struct image *img, const char *vmlinux)
+{
+	memset(p, 0, sizeof(*p));
+	p->img = img;
+	if (text_init(&p->text, vmlinux))
+		return -1;
+	p->disasm = disasm_new(p->text.e_machine, p->text.is_64, p->text.big_endian);
+	if (!p->disasm) {
+		text_release(&p->text);
+		return -1;
+	}
+	p->flows = xcalloc((size_t)img->nr_funcs + 1, sizeof(*p->flows));
+	p->traits = xcalloc((size_t)img->nr_funcs + 1, 1);
+	for (uint32_t i = 0; i < img->nr_funcs; i++) {
+		const struct sym *s = symtab_find(&img->symtab, img->funcs[i].addr);
+		p->traits[i] = traits_of(s && s->addr == img->funcs[i].addr ? s->name : img->funcs[i].id);
+	}
+	return 0;
+}
+
+void program_release(struct program *p)
+{
+	for (uint32_t i = 0; p->flows && i < p->img->nr_funcs; i++)
+		flow_release(&p->flows[i]);
+	free(p->flows);
+	free(p->traits);
+	disasm_free(p->disasm);
+	text_release(&p->text);
+	memset(p, 0, sizeof(*p));
+}
+
+const struct flow *program_flow(struct program *p, uint32_t func)
+{
+	struct flow *f = &p->flows[func];
+
+	if (!(p->traits[func] & PROGRAM_LOADED)) {
+		const struct flow_oracle oracle = { is_noreturn, is_return_thunk, is_indirect_thunk, p };
+		const struct func *fn = &p->img->funcs[func];
+		p->traits[func] |= PROGRAM_LOADED;
+		flow_init(f, &p->text, p->disasm, &oracle, fn->addr, fn->size);
+	}
+	return f->nr_blocks ? f : NULL;
+}
+
+uint32_t program_target(const struct program *p, const struct flow_call *call, uint32_t *off)
+{
+	uint32_t f = call->target ? image_find_func(p->img, call->target) : INDEX_NONE;
+
+	if (f == INDEX_NONE || (p->traits[f] & PROGRAM_PATCHED_OUT))
+		return INDEX_NONE;
+	*off = (uint32_t)(call->target - p->img->funcs[f].addr);
+	return f;
+}
+
+uint32_t program_callee(const struct program *p, const struct flow_call *call)
+{
+	uint32_t off, f = program_target(p, call, &off);
+
+	return f == INDEX_NONE || off ? INDEX_NONE : f;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The control flow of a whole kernel, one function at a time, on demand. */
+#ifndef ANALYZE_PROGRAM_H
+#define ANALYZE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/flow.h"
+#include "analyze/text.h"
+
+struct image;
+
+enum program_trait {
+	PROGRAM_NORETURN = 1,		/* panic() and its kin */
+	PROGRAM_RETURN_THUNK = 2,	/* x86: stands for ret */
+	PROGRAM_INDIRECT_THUNK = 4,	/* x86: stands for an indirect jump or call */
+	PROGRAM_PATCHED_OUT = 8,	/* calls of it are nops in a running kernel: __fentry__ */
+	PROGRAM_COLD = 16,		/* .cold part, or in the business of reporting trouble */
+	PROGRAM_LOADED = 32,		/* flows[] is filled in, or known to be missing */
+};
+
+struct program {
+	const struct image *img;	/* borrowed; outlives the program */
+	struct text text;
+	struct disasm *disasm;
+	struct flow *flows;		/* [image func]; use program_flow() */
+	unsigned char *traits;		/* [image func], enum program_trait */
+};
+
+/* Errors are reported: an unreadable vmlinux, no disassembler for its machine. */
+int program_init(struct program *p, const struct image *img, const char *vmlinux);
+void program_release(struct program *p);
+
+/* Control flow of an image function, NULL where its bytes are not at hand. Valid until program_release(). */
+const struct flow *program_flow(struct program *p, uint32_t func);
+
+/*
+ * The image function that a direct call or tail jump enters at its first byte, or
+ * INDEX_NONE: indirect, into the middle of something (a .cold part), patched out.
+ */
+uint32_t program_callee(const struct program *p, const struct flow_call *call);
+
+/* The image function that holds the target, wherever in it; *off is how far behind its start. */
+uint32_t program_target(const struct program *p, const struct flow_call *call, uint32_t *off);
+
+#endif
