@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Builds and relinks the kernels that the kernel check uses, outside the tree:
+#   build.sh source                  unpack the kernel's source; prints its folder
+#   build.sh kernel NAME stock|fs    build it; prints the folder
+#   build.sh relink NAME RESULT      link the fs build again with HOTTEXT_PLAN or HOTTEXT_PROFILE as in the
+#                                    environment (neither: link order); vmlinux, vmlinux.map and the image go to RESULT
+# NAME is x86_64 or ppc405; its configuration is samples/linux-6.1-NAME.config. stock: as the kernel builds by
+# itself; fs: make CFLAGS_KERNEL=-ffunction-sections LD=hottext-ld.
+# HOTTEXT_CACHE (default: /var/cache/hottext as root, else ~/.cache/hottext) keeps source and builds, each build
+# keyed by source, configuration, compiler and linker, so that a second run only relinks.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+if [ -z "${HOTTEXT_CACHE-}" ]; then
+	if [ "$(id -u)" = 0 ]; then HOTTEXT_CACHE=/var/cache/hottext; else HOTTEXT_CACHE=$HOME/.cache/hottext; fi
+fi
+package=linux-source-6.1
+source=$HOTTEXT_CACHE/$package
+
+die() { echo "build: $*" >&2; exit 1; }
+
+# Fixed, so that equal inputs give equal kernels.
+export KBUILD_BUILD_TIMESTAMP=2024-01-01 KBUILD_BUILD_USER=hottext KBUILD_BUILD_HOST=hottext
+export LC_ALL=C
+unset MAKEFLAGS MAKELEVEL MFLAGS O Q V VERSION prefix
+export PATH=$top:$PATH
+
+unpack_source()
+{
+	local tar=/usr/src/$package.tar.xz version
+	[ -e "$source/Makefile" ] && [ -e "$source/.hottext" ] && return
+	if [ ! -e "$tar" ]; then
+		[ "$(id -u)" = 0 ] || die "the kernel's source is missing: sudo apt-get install $package"
+		apt-get install -y -qq "$package" > /dev/null 2>&1 ||
+			{ apt-get update -qq && apt-get install -y -qq "$package" > /dev/null; } >&2 ||
+			die "cannot install $package"
+	fi
+	version=$(dpkg-query -W -f '${Version}' "$package")
+	if [ ! -e "$source/Makefile" ]; then
+		mkdir -p "$HOTTEXT_CACHE"
+		tmp=$(mktemp -d "$HOTTEXT_CACHE/unpack.XXXXXX")
+		tar -C "$tmp" -xf "$tar" || die "cannot unpack '$tar'"
+		mv "$tmp/$package" "$source"
+		rmdir "$tmp"
+	fi
+	echo "$version" > "$source/.hottext"
+}
+
+# Per kernel: make's words, the image it makes, where that is.
+describe()
+{
+	config=$top/samples/linux-6.1-$1.config
+	case $1 in
+	x86_64)
+		arch=x86 cross= target=bzImage image=arch/x86/boot/bzImage ;;
+	ppc405)
+		arch=powerpc cross=powerpc-linux-gnu- target=zImage image=arch/powerpc/boot/cuImage.hotfoot.elf ;;
+	*)
+		die "no kernel '$1'" ;;
+	esac
+	[ -e "$config" ] || die "no configuration '$config'"
+}
+
+# The build folder's name tells everything that its objects depend on.
+build_folder()
+{
+	local key
+	key=$({ cat "$source/.hottext" "$config"; "${cross}gcc" --version; "${cross}ld" --version; } |
+		sha256sum | cut -c1-12)
+	echo "$HOTTEXT_CACHE/$1-$2-$key"
+}
+
+# kmake FOLDER MODE WORDS...
+kmake()
+{
+	local folder=$1 mode=$2 words=()
+	shift 2
+	[ "$mode" = stock ] || words=(CFLAGS_KERNEL=-ffunction-sections "LD=${HOTTEXT_LD_WRAPPER:-hottext-ld}")
+	[ -z "$cross" ] || export CROSS_COMPILE=$cross
+	make -C "$source" -s O="$folder" ARCH="$arch" -j"$(nproc)" "${words[@]}" "$@"
+}
+
+say_tail() { tail -n 12 "$1" >&2; }
+
+build_kernel()
+{
+	local folder
+	folder=$(build_folder "$1" "$2")
+	if [ ! -e "$folder/.hottext-built" ]; then
+		echo "build: building $1 ($2) in $folder; this takes minutes" >&2
+		mkdir -p "$folder"
+		cmp -s "$config" "$folder/.config" || cp "$config" "$folder/.config"
+		(
+			unset HOTTEXT_PLAN HOTTEXT_PROFILE
+			kmake "$folder" "$2" olddefconfig && kmake "$folder" "$2" "$target"
+		) > "$folder/build.log" 2>&1 || { say_tail "$folder/build.log"; die "the build of $1 ($2) failed"; }
+		date > "$folder/.hottext-built"
+	fi
+	echo "$folder"
+}
+
+relink()
+{
+	local folder result=$2
+	folder=$(build_kernel "$1" fs)
+	mkdir -p "$result"
+	# Kbuild knows nothing of plans: only a missing vmlinux is linked again.
+	rm -f "$folder/vmlinux" "$folder"/.tmp_vmlinux.* "$folder/$image" "$result/vmlinux"
+	echo 0 > "$folder/.version"
+	kmake "$folder" fs "$target" > "$result/link.log" 2>&1 ||
+		{ say_tail "$result/link.log"; die "the link of $1 failed"; }
+	cp "$folder/vmlinux" "$folder/vmlinux.map" "$folder/$image" "$result/"
+}
+
+case ${1-} in
+source)
+	unpack_source
+	echo "$source" ;;
+kernel)
+	unpack_source
+	describe "${2:?}"
+	build_kernel "$2" "${3:?}" ;;
+folder)
+	unpack_source
+	describe "${2:?}"
+	build_folder "$2" "${3:?}" ;;
+relink)
+	unpack_source
+	describe "${2:?}"
+	relink "$2" "${3:?}" ;;
+*)
+	sed -n 's/^# \?//;3,13p' "$0" >&2
+	exit 2 ;;
+esac
