@@ -3,7 +3,9 @@
 #include "reader.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
+#include "collect/perfdata.h"
 #include "collect/profile.h"
 #include "collect/profile_text.h"
 #include "lib/error.h"
@@ -49,6 +51,9 @@ const struct reader hot_reader = {
 
 const struct reader *const readers[] = {
 	&hot_reader,
+	&perfdata_reader,
+	&tracedat_reader,
+	&fetch_reader,
 	&perfscript_reader,
 	&folded_reader,
 	NULL
@@ -86,6 +91,11 @@ void source_set_kernel(struct profile_source *s, const struct symtab *syms)
 
 int collect_file(const char *path, const struct collect_options *opts, struct profile *p)
 {
+	struct stat st;
+
+	/* The one kind of input that is a folder. */
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return perfdata_read_dir(path, opts, p);
 	struct input *in = input_open(path);
 	int ret = in ? read_input(in, path, opts, p) : -1;
 

@@ -48,6 +48,9 @@ void source_set_kernel(struct profile_source *s, const struct symtab *syms);
 
 /* Each reader is one file; a new one needs a line here and one in reader.c. */
 extern const struct reader hot_reader;
+extern const struct reader perfdata_reader;
+extern const struct reader tracedat_reader;
+extern const struct reader fetch_reader;
 extern const struct reader perfscript_reader;
 extern const struct reader folded_reader;
 
