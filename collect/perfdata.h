@@ -58,6 +58,8 @@ struct perfdata {
 	struct index ids;	/* u64 id, our byte order */
 	uint32_t *id_attr;	/* [ids id]: attr */
 	uint32_t alloc_id_attr;
+	uint64_t last_id;	/* looked up last; last_attr is its attr + 1, 0: none */
+	uint32_t last_attr;
 	char *hostname, *release, *arch;	/* NULL when not told */
 	unsigned char build_id[BUILD_ID_MAX];	/* the kernel's */
 	uint32_t build_id_size;	/* 0: not told */

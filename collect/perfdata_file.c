@@ -118,6 +118,7 @@ static void add_attr(struct perfdata *d, const unsigned char *p, size_t avail)
 /* Ids of the last attr; nr of them at p. */
 static void add_ids(struct perfdata *d, const unsigned char *p, size_t nr)
 {
+	d->last_attr = 0;
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t id = perfdata_u64(p + 8 * i, d->swap);
 		uint32_t x = index_add(&d->ids, &id, sizeof(id));

@@ -12,7 +12,7 @@
 
 enum {
 	HEADER_SIZE = 8,		/* type u32, misc u16, size u16 */
-	WINDOW = 1 << 20,		/* of the file; a record is at most 64 KiB */
+	WINDOW = 1 << 18,		/* of the file: stays in the cache; a record is at most 64 KiB */
 	PLAIN_WINDOW = 1 << 18,
 	MAX_RECORD = 1 << 16,
 };
@@ -288,7 +288,14 @@ struct perfdata_attr *perfdata_sample_attr(struct perfdata *d, const struct perf
 		return &d->attrs[0];
 	if (rec->size < ((size_t)pos + 1) * 8)
 		return NULL;
-	return perfdata_find_id(d, perfdata_u64(rec->body + 8 * pos, d->swap));
+	uint64_t id = perfdata_u64(rec->body + 8 * pos, d->swap);
+	if (id != d->last_id || !d->last_attr) {
+		struct perfdata_attr *a = perfdata_find_id(d, id);
+
+		d->last_id = id;
+		d->last_attr = a ? (uint32_t)(a - d->attrs) + 1 : 0;
+	}
+	return d->last_attr ? &d->attrs[d->last_attr - 1] : NULL;
 }
 
 /* A cursor over a record's body; short reads give 0 and set over. */
