@@ -139,11 +139,13 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
 UNIT_TESTS := \
+	lds \
 	profile \
 	plan
 
 # One bats file each.
-BATS_TESTS :=
+BATS_TESTS := \
+	ld
 
 all: hottext hottext-ld hottext-qemu.so
 

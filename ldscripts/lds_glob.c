@@ -34,7 +34,10 @@ static int compare_words(const void *a, const void *b)
 	return c ? c : x->open - y->open;
 }
 
-/* Only NAME and NAME* can be told apart from the rest by globs; s390's .text.*_indirect_* cannot. */
+/*
+ * Only NAME, NAME* and NAME[...]* (kept as NAME*) can be told apart from the rest by
+ * globs; s390's .text.*_indirect_* cannot.
+ */
 static void add_word(struct words *w, const char *pattern)
 {
 	const char *s = pattern + 6;
@@ -44,7 +47,8 @@ static void add_word(struct words *w, const char *pattern)
 		return;
 	len = strlen(s);
 	n = strspn(s, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz.$");
-	if (n < len && !(s[n] == '*' && n + 1 == len))
+	const char *rest = s[n] == '[' && strchr(s + n, ']') ? strchr(s + n, ']') + 1 : s + n;
+	if (n < len && strcmp(rest, "*"))
 		return;
 	ALLOC_GROW(w->v, w->nr + 1, w->alloc);
 	w->v[w->nr].s = xstrndup(s, n);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ldscripts/fragment.h"
@@ -94,10 +95,7 @@ static bool keeps_map(const char *output)
 	return strncmp(base, ".tmp_vmlinux", 12) && strncmp(base, ".btf", 4);
 }
 
-/*
- * The link goes to a name of its own and is renamed when it is known to be good, so
- * that an interrupted make leaves nothing that a later one takes for finished.
- */
+/* The link goes to a name of its own and is renamed when it is known to be good. */
 static int link_checked(const struct wrapper *w, const struct fragment *f, const char *plan)
 {
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output);
@@ -143,10 +141,23 @@ static int link_with_plan(const struct wrapper *w, const char *plan)
 	return ret;
 }
 
+/*
+ * As ld does when it fails, but from the start, so that neither an error nor an
+ * interrupted make leaves anything that a later make takes for finished.
+ */
+void wrapper_remove_output(const struct wrapper *w)
+{
+	struct stat st;
+
+	if (!lstat(w->line.output, &st) && S_ISREG(st.st_mode))
+		unlink(w->line.output);
+}
+
 static int link_kernel(const struct wrapper *w)
 {
 	const char *plan = env("HOTTEXT_PLAN"), *profile = env("HOTTEXT_PROFILE");
 
+	wrapper_remove_output(w);
 	if (plan && profile) {
 		error("both HOTTEXT_PLAN and HOTTEXT_PROFILE are set");
 		return EXIT_FAILED;

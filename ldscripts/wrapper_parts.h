@@ -26,6 +26,9 @@ int wrapper_temp(const struct wrapper *w, const char *name, struct outfile *out)
 int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *output, const char *map,
 		 const char *extra);
 
+/* Remove a regular file that stands where the link will write. */
+void wrapper_remove_output(const struct wrapper *w);
+
 /* One build: the plan folder for this link, made by a trial link where there is none yet. NULL after reporting. */
 char *wrapper_plan(const struct wrapper *w, const char *profile);
 

@@ -129,8 +129,9 @@ int wrapper_relocatable(const struct wrapper *w)
 	char *map = xasprintf("%s.hottext-map", w->line.output);
 	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, map, NULL);
 	struct linkmap m = { 0 };
-	int ret = run_linker(argv);
 
+	wrapper_remove_output(w);
+	int ret = run_linker(argv);
 	free(argv);
 	if (!ret && linkmap_read(&m, map))
 		ret = EXIT_FAILED;

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The linker wrapper, on small synthetic kernels.
+load kernel.bash
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE LINK SCRIPT
+}
+
+plan() {
+	mkdir -p plan
+	cat > plan/hottext.ld
+}
+
+nothing_left() {
+	local left
+	left=$(find . -name '*hottext-*' -o -name '.hottext*' -o -name "${1:-vmlinux}")
+	[ -z "$left" ] || { echo "left: $left"; return 1; }
+}
+
+@test "other links pass through unchanged, their exit status too" {
+	make_kernel
+	ld -r -o plain.o fs/file.o kernel/core.o
+	"$HOTTEXT" ld -r -o ours.o fs/file.o kernel/core.o
+	cmp plain.o ours.o
+	echo 'SECTIONS { .text : { *(.text .text.*) } }' > module.lds
+	ld -r -T module.lds -o plain.ko fs/file.o fs/xfs/file.o
+	"$HOTTEXT" ld -r -T module.lds -o ours.ko fs/file.o fs/xfs/file.o
+	cmp plain.ko ours.ko
+	ld -e 0 -T module.lds -o plain fs/file.o
+	HOTTEXT_PLAN=/missing "$HOTTEXT" ld -e 0 -T module.lds -o ours fs/file.o
+	cmp plain ours
+	[ "$("$HOTTEXT" ld --version)" = "$(ld --version)" ]
+	ln -s "$HOTTEXT" hottext-ld
+	[ "$(./hottext-ld --version)" = "$(ld --version)" ]
+	run "$HOTTEXT" ld missing.o
+	[ "$status" -eq 1 ]
+	printf '#!/bin/sh\nexit 7\n' > fake; chmod +x fake
+	HOTTEXT_LD=./fake run "$HOTTEXT" ld x.o
+	[ "$status" -eq 7 ]
+	HOTTEXT_LD=./fake run kernel_link vmlinux
+	[ "$status" -eq 7 ]
+}
+
+@test "a kernel without function sections comes out byte for byte" {
+	make_kernel 1
+	LINK=ld kernel_link plain
+	kernel_link ours
+	cmp plain ours
+	[ ! -e ours.map ]
+	ld -r -o plain.o --whole-archive vmlinux.a
+	mkdir o && "$HOTTEXT" ld -r -o o/vmlinux.o --whole-archive vmlinux.a
+	cmp plain.o o/vmlinux.o
+	run find . -name '*hottext*'
+	[ -z "$output" ]
+}
+
+@test "function sections are taken in, unlikely text stays behind the main text" {
+	make_kernel
+	kernel_link vmlinux
+	order vmlinux _stext startup_64 vfs_read xfs_read schedule_tail memcpy vfs_read.cold nmi_a __sched_text_start \
+		wait_a schedule __sched_text_end entry _etext
+	grep -q '^ \.text\.vfs_read' vmlinux.map
+	kernel_link .tmp_vmlinux.kallsyms1
+	cmp vmlinux .tmp_vmlinux.kallsyms1
+	[ ! -e .tmp_vmlinux.kallsyms1.map ]
+	kernel_link again -Map=named.map
+	[ -e named.map ]
+	[ ! -e again.map ]
+}
+
+@test "every way to name the script, the output and the map" {
+	make_kernel
+	kernel_link vmlinux
+	local s=$DATA/lds/x86-64-6.1.lds common="-z noexecstack --no-warn-rwx-segments --emit-relocs --build-id=sha1"
+	for way in "-T $s" "-T$s" "--script=$s" "--script $s" "-script=$s"; do
+		rm -f out m
+		"$HOTTEXT" ld $common $way -oout --whole-archive vmlinux.a -Map m
+		cmp vmlinux out
+		"$HOTTEXT" ld $common $way --output=out --whole-archive vmlinux.a --Map=m
+		cmp vmlinux out
+		[ -s m ]
+	done
+}
+
+@test "a plan's order is obeyed, statics told apart by object" {
+	make_kernel
+	plan <<-'P'
+	[f]s/file.o(.text.helper)
+	. = ALIGN(256);
+	*(.text.xfs_read)
+	[l]ib/clear_page.o(.text)
+	*(.text.unlikely.vfs_read)
+	*(.text.vfs_read)
+	P
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext startup_64 helper xfs_read clear_page vfs_read.cold vfs_read schedule_tail memcpy nmi_a _etext
+	[ $((16#$(nm vmlinux | awk '$3 == "xfs_read" { print $1 }') % 256)) -eq 0 ]
+	[ "$(nm vmlinux | awk '/[tT]/ { print $3 }' | sort)" = "$(kernel_link plain; nm plain | awk '/[tT]/ { print $3 }' | sort)" ]
+	[ "$(nm -n -S vmlinux | awk '$4 == "helper" { print $2; exit }')" = 000000000000001e ]
+	HOTTEXT_PLAN=plan kernel_link again
+	cmp vmlinux again
+}
+
+@test "groups move whole behind the hot region, their members ordered" {
+	make_kernel
+	plan <<-'P'
+	*(.text.vfs_read)
+	/* hottext-group .sched.text after-hot */
+	/* hottext-member [k]ernel/core.o(.sched.text) */
+	/* hottext-group .noinstr.text after-hot */
+	/* hottext-member [f]s/xfs/file.o(.noinstr.text) */
+	P
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux vfs_read schedule wait_a __sched_text_end nmi_a __noinstr_text_end xfs_read entry
+	sed -i 's/ after-hot//' plan/hottext.ld
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux vfs_read xfs_read nmi_a schedule wait_a __sched_text_end entry
+}
+
+@test "the 6.13 order, and a script that takes .text.* in by itself" {
+	make_kernel
+	plan <<< '*(.text.xfs_read)'
+	SCRIPT=$DATA/lds/x86-64-6.13.lds HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext entry xfs_read vfs_read.cold vfs_read schedule_tail memcpy nmi_a schedule _etext
+	SCRIPT=$DATA/lds/x86-64-dce.lds HOTTEXT_PLAN=plan kernel_link vmlinux -e 0
+	order vmlinux _stext startup_64 xfs_read vfs_read schedule_tail schedule _etext
+}
+
+@test "a missing or broken plan stops the build with one line" {
+	make_kernel
+	kernel_link vmlinux
+	HOTTEXT_PLAN=missing run kernel_link vmlinux
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$output" = "hottext: cannot read 'missing/hottext.ld': No such file or directory" ]
+	nothing_left
+	for bad in '_etext = .;' '} .x : {' '*(.text.a' '/* hottext-member *(.x) */' 'ASSERT(0, "x")'; do
+		plan <<< "$bad"
+		HOTTEXT_PLAN=plan run kernel_link vmlinux
+		[ "$status" -eq 1 ]
+		[ "${#lines[@]}" -eq 1 ]
+		nothing_left
+	done
+	plan <<< '/* hottext-group .other.text */'
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: no group '.other.text' between symbols in '$DATA/lds/x86-64-6.1.lds'" ]
+	HOTTEXT_PLAN=plan HOTTEXT_PROFILE=p run kernel_link vmlinux
+	stops 1 "hottext: both HOTTEXT_PLAN and HOTTEXT_PROFILE are set"
+	HOTTEXT_PROFILE=missing run kernel_link vmlinux
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "hottext: cannot read 'missing': No such file or directory" ]
+	nothing_left
+}
+
+@test "less than half of the plan stops, less than 90 % warns" {
+	make_kernel
+	plan < <(printf '*(.text.none%d)\n' 1 2 3 4; printf '*(.text.%s)\n' vfs_read xfs_read schedule_tail)
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	stops 1 "hottext: only 3 of the 7 sections of plan 'plan' are in 'vmlinux'"
+	nothing_left
+	[ ! -e vmlinux.map ]
+	plan < <(printf '*(.text.none%d)\n' 1; printf '*(.text.%s)\n' vfs_read xfs_read schedule_tail)
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	stops 0 "hottext: warning: only 3 of the 4 sections of plan 'plan' are in 'vmlinux'"
+	plan < <(printf '*(.text.%s)\n' vfs_read xfs_read schedule_tail)
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	stops 0 ""
+	make_kernel 1
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"built without -ffunction-sections?"* ]]
+}
+
+@test "a script without a .text output section is an error" {
+	make_kernel
+	SCRIPT=$DATA/lds/no-text.lds run kernel_link vmlinux
+	stops 1 "hottext: no .text output section in '$DATA/lds/no-text.lds'"
+	nothing_left
+}
+
+@test "a link error and a linker that is not there leave nothing" {
+	make_kernel
+	echo '	call missing' | object bad.o
+	run kernel_link vmlinux bad.o
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"undefined reference to \`missing'"* ]]
+	nothing_left
+	HOTTEXT_LD=./no-such-ld run kernel_link vmlinux
+	stops 1 "hottext: cannot run './no-such-ld': No such file or directory"
+	CROSS_COMPILE=no-such- run kernel_link vmlinux
+	stops 1 "hottext: cannot run 'no-such-ld': No such file or directory"
+	CROSS_COMPILE=no-such- run "$HOTTEXT" ld --version
+	stops 1 "hottext: cannot run 'no-such-ld': No such file or directory"
+	printf '#!/bin/sh\nkill -SEGV $$\n' > fake; chmod +x fake
+	HOTTEXT_LD=./fake run kernel_link vmlinux
+	stops 1 "hottext: './fake' was killed by signal 11"
+	nothing_left
+}
+
+@test "signals: the linker is stopped and nothing is left for a later make" {
+	make_kernel
+	cat > fake <<-'F'
+	#!/bin/sh
+	for a; do [ "$last" = -o ] && echo half > "$a"; last=$a; done
+	echo $$ > fake.pid
+	exec sleep 60
+	F
+	chmod +x fake
+	for sig in TERM HUP INT KILL; do
+		rm -f fake.pid
+		kernel_link vmlinux
+		# Under bats SIGINT is ignored in the background: ask a shell that does not.
+		HOTTEXT_LD=./fake perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$HOTTEXT" ld --script=$DATA/lds/x86-64-6.1.lds \
+			-o vmlinux --whole-archive vmlinux.a 3>&- &
+		pid=$!
+		for i in $(seq 100); do [ -s fake.pid ] && break; sleep 0.05; done
+		kill -$sig $pid
+		wait $pid && false
+		[ ! -e vmlinux ]
+		for i in $(seq 100); do kill -0 "$(cat fake.pid)" 2> kill.err || break; sleep 0.05; done
+		grep -q 'No such process' kill.err
+		[ $sig = KILL ] || nothing_left
+		rm -f vmlinux.hottext-tmp .hottext*
+	done
+}
+
+@test "vmlinux.o keeps sections of one name apart, modules do not" {
+	make_kernel
+	"$HOTTEXT" ld -r -o vmlinux.o --whole-archive vmlinux.a
+	readelf -SW vmlinux.o | awk '{ print $2, $3 }' > sections
+	for s in .text.helper..fs_file .text.helper..fs_xfs_file .text.asm..lib_memcpy .text.asm..lib_clear_page .text.vfs_read; do
+		grep -qF -- "$s PROGBITS" sections || readelf -SW vmlinux.o | grep -qF -- "$s "
+	done
+	rm vmlinux.a
+	ar rcST vmlinux.a vmlinux.o
+	plan <<-'P'
+	*(.text.asm..lib_clear_page)
+	*(.text.helper..fs_xfs_file)
+	*(.text.xfs_read)
+	P
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext startup_64 clear_page xfs_read vfs_read schedule_tail nmi_a _etext
+	[ "$(nm -n -S vmlinux | awk '$4 == "helper" { print $2; exit }')" = 0000000000000046 ]
+	nothing_left other
+}
+
+@test "lld gets the symbol order" {
+	command -v ld.lld-19 > lld || skip "no ld.lld-19"
+	make_kernel
+	plan < /dev/null
+	printf 'xfs_read\nclear_page\nvfs_read\n' > plan/symbols.order
+	FLAGS=-O1 HOTTEXT_LD=ld.lld-19 HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext startup_64 xfs_read vfs_read schedule_tail
+	rm plan/symbols.order
+	FLAGS=-O1 HOTTEXT_LD=ld.lld-19 HOTTEXT_PLAN=plan run kernel_link vmlinux
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+}
