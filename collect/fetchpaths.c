@@ -207,23 +207,6 @@ static void interrupt(struct fetch_paths *w, struct fetch_cpu *c)
 	c->prev = INDEX_NONE;
 }
 
-/* From entry code to a function: by a call, or by the return from an interrupt. */
-static void leave_entry(struct fetch_paths *w, struct fetch_cpu *c, uint32_t block)
-{
-	const struct fetch_mapped *b = &w->map.blocks[block];
-
-	if (!b->at_start)
-		w->returns[c->prev] = true;
-	if (!w->returns[c->prev]) {
-		learn_return_point(w, c->prev);
-		return;
-	}
-	c->prev = c->frames[c->depth - 1].resume;
-	end_path(w, c);
-	if (!c->depth)		/* the interrupt came before the recording began, or before a switch of tasks */
-		begin_path(c, PATH_TASK);
-}
-
 static bool is_switch(const struct fetch_paths *w, const struct fetch_piece *p)
 {
 	return w->map.funcs[p->func].kind == ROOT_SWITCH;
@@ -251,17 +234,33 @@ static bool is_interrupt(const struct fetch_paths *w, const struct fetch_cpu *c,
 	return !in_entry(w, c->prev);
 }
 
+/* Whether entry code ended here in a return from interrupt; only that leads into the middle of a function. */
+static bool is_return(struct fetch_paths *w, const struct fetch_cpu *c, uint32_t block)
+{
+	if (c->prev == INDEX_NONE || !in_entry(w, c->prev))
+		return false;
+	if (!in_entry(w, block) && !w->map.blocks[block].at_start)
+		w->returns[c->prev] = true;
+	return w->returns[c->prev];
+}
+
 /* From block c->prev to block: keep track of paths. */
 static void follow(struct fetch_paths *w, struct fetch_cpu *c, uint32_t block)
 {
-	bool to = in_entry(w, block), from = c->prev != INDEX_NONE && in_entry(w, c->prev);
+	bool to = in_entry(w, block);
 
+	/* The next interrupt may come before what the last one returned to has run. */
+	if (c->depth && is_return(w, c, block)) {
+		c->prev = c->frames[c->depth - 1].resume;
+		end_path(w, c);
+	}
+	/* Without a path, the interrupt came from user mode, or before the recording or a switch of tasks. */
 	if (!c->depth)
 		begin_path(c, to ? PATH_EXCEPTION : PATH_TASK);
 	else if (is_interrupt(w, c, block))
 		interrupt(w, c);
-	else if (!to && from)
-		leave_entry(w, c, block);
+	else if (!to && c->prev != INDEX_NONE && in_entry(w, c->prev))
+		learn_return_point(w, c->prev);
 	follow_switch(w, c, block);
 }
 
