@@ -45,14 +45,13 @@ LIB_SRCS := \
 COLLECT_SRCS := \
 	collect/chain.c \
 	collect/cmd_collect.c \
-	collect/folded.c \
-	collect/perfscript.c \
-	collect/reader.c \
 	collect/cmd_record.c \
 	collect/fetch.c \
 	collect/fetchmap.c \
 	collect/fetchpaths.c \
+	collect/folded.c \
 	collect/ftrace_names.c \
+	collect/ftracetext.c \
 	collect/funcgraph.c \
 	collect/path_walk.c \
 	collect/perfdata.c \
@@ -61,10 +60,13 @@ COLLECT_SRCS := \
 	collect/perfdata_map.c \
 	collect/perfdata_record.c \
 	collect/perfdata_sample.c \
+	collect/perfscript.c \
+	collect/procprofile.c \
 	collect/profile.c \
 	collect/profile_read.c \
 	collect/profile_write.c \
 	collect/qemu/sim.c \
+	collect/reader.c \
 	collect/reader_fetch.c \
 	collect/record_qemu.c \
 	collect/record_run.c \
@@ -93,6 +95,7 @@ ANALYZE_SRCS := \
 	analyze/machine.c \
 	analyze/objects.c \
 	analyze/program.c \
+	analyze/replay.c \
 	analyze/text.c \
 	analyze/tlb.c \
 	analyze/units.c \
@@ -119,6 +122,7 @@ REORDER_SRCS := \
 
 LDSCRIPTS_SRCS := \
 	ldscripts/cmd_ld.c \
+	ldscripts/cmd_verify.c \
 	ldscripts/fragment.c \
 	ldscripts/fragment_read.c \
 	ldscripts/lds.c \
@@ -130,6 +134,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/orders.c \
 	ldscripts/pattern.c \
 	ldscripts/run.c \
+	ldscripts/verify.c \
 	ldscripts/wrapper.c \
 	ldscripts/wrapper_plan.c \
 	ldscripts/wrapper_relocatable.c
@@ -139,9 +144,12 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
 UNIT_TESTS := \
+	chain \
 	lds \
+	plan \
 	profile \
-	plan
+	symtab \
+	tlb
 
 # One bats file each.
 BATS_TESTS := \
@@ -207,6 +215,14 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(OBJS)
 check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
 	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
 
+# Events a second of the TLB simulator.
+$(O)/bench/tlb: $(O)/bench/tlb.o $(OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+bench-tlb: $(O)/bench/tlb
+	$(Q)$<
+
 clean:
 	rm -rf $(O) hottext hottext-ld hottext-qemu.so
 
@@ -218,4 +234,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all check clean help
+.PHONY: all bench-tlb check clean help

@@ -54,8 +54,11 @@ const struct reader *const readers[] = {
 	&perfdata_reader,
 	&tracedat_reader,
 	&fetch_reader,
+	&ftracetext_reader,
 	&perfscript_reader,
+	&readprofile_reader,
 	&folded_reader,
+	&procprofile_reader,	/* last: has no magic */
 	NULL
 };
 

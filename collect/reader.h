@@ -52,7 +52,10 @@ extern const struct reader perfdata_reader;
 extern const struct reader tracedat_reader;
 extern const struct reader fetch_reader;
 extern const struct reader perfscript_reader;
+extern const struct reader ftracetext_reader;
 extern const struct reader folded_reader;
+extern const struct reader readprofile_reader;
+extern const struct reader procprofile_reader;
 
 /* NULL-terminated list of all readers, in the order they are probed. */
 extern const struct reader *const readers[];
