@@ -115,6 +115,9 @@ REORDER_SRCS := \
 	reorder/report/draw.c \
 	reorder/report/format.c \
 	reorder/report/html.c \
+	reorder/report/html_curve.c \
+	reorder/report/html_data.c \
+	reorder/report/page.c \
 	reorder/report/pagemap.c \
 	reorder/report/style.c \
 	reorder/report/text.c \
@@ -153,6 +156,7 @@ UNIT_TESTS := \
 
 # One bats file each.
 BATS_TESTS := \
+	collect \
 	ld
 
 all: hottext hottext-ld hottext-qemu.so
@@ -207,6 +211,9 @@ $(O)/analyze/machine_files.c: $(MACHINES) Makefile
 $(O)/analyze/machine_files.o: $(O)/analyze/machine_files.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Taken in by the assembler, which leaves no dependency behind.
+$(O)/reorder/report/page.o: reorder/report/page.css reorder/report/page.js
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(OBJS)
 	$(call say,LD,$@)

@@ -19,6 +19,7 @@ static const struct command *const commands[] = {
 	&machines_command,
 	&record_command,
 	&report_command,
+	&verify_command,
 };
 
 static void print_help(void)

@@ -6,5 +6,6 @@
 #include "lib/opt.h"
 
 extern const struct command ld_command;
+extern const struct command verify_command;
 
 #endif
