@@ -149,6 +149,7 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 UNIT_TESTS := \
 	chain \
 	lds \
+	perfdata \
 	plan \
 	profile \
 	symtab \

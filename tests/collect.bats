@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext collect: recognising, reading, merging, refusing.
+
+setup() {
+	HOTTEXT=${HOTTEXT:-./hottext}
+	data=tests/data/collect
+	dir=$(mktemp -d)
+}
+
+teardown() {
+	rm -rf "$dir"
+}
+
+# collect_to NAME ARGS...: the profile in $dir/NAME, messages in $dir/NAME.err, whatever the status.
+collect_to() {
+	local name=$1
+	shift
+	"$HOTTEXT" collect -o "$dir/$name" "$@" 2>"$dir/$name.err"
+}
+
+refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing written
+	local message=$1 status=0
+	shift
+	collect_to refused "$@" || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat "$dir/refused.err")" = "hottext: $message" ]
+	[ ! -e "$dir/refused" ]
+}
+
+@test "perf script callchains: calls, cuts, modules, successions" {
+	collect_to out --kallsyms $data/kallsyms $data/chains.perf-script
+	diff -u $data/chains.hot "$dir/out"
+	[ "$(cat "$dir/out.err")" = "hottext: 5 samples, 4 kernel, 3 resolved, 1 unresolved, 0 lost" ]
+}
+
+@test "perf script without symbols keeps the text's names" {
+	collect_to out $data/chains.perf-script
+	grep -q '^func helper 1 0$' "$dir/out"
+	grep -q '^func ext4_readpage@ext4.ko 1 0$' "$dir/out"
+}
+
+@test "perf script branch stacks, by address and by symbol" {
+	collect_to out --kallsyms $data/kallsyms $data/branches.perf-script
+	diff -u $data/branches.hot "$dir/out"
+}
+
+@test "perf script: --event picks one event" {
+	collect_to out --event page-faults $data/chains.perf-script
+	grep -q '^source perf-script page-faults - - - 1 1 1 0 0$' "$dir/out"
+	refuses "cannot read '$data/chains.perf-script': no event 'cycles' in it, but 'cpu-clock'" \
+		--event cycles $data/chains.perf-script
+}
+
+@test "folded stacks with marks" {
+	collect_to out $data/marked.folded
+	diff -u $data/marked.hot "$dir/out"
+	[ "$(cat "$dir/out.err")" = "hottext: 16 samples, 13 kernel, 13 resolved, 0 unresolved, 0 lost" ]
+}
+
+@test "folded stacks without marks begin the kernel at its entries, and say so" {
+	collect_to out $data/unmarked.folded
+	grep -q "no frame is marked _\[k\]; the kernel is taken to begin at its entries" "$dir/out.err"
+	grep -q '^func vfs_read 12 0$' "$dir/out"
+	[ "$(grep -c memcpy "$dir/out")" -eq 0 ]
+	collect_to quiet -q $data/unmarked.folded
+	[ ! -s "$dir/quiet.err" ]
+}
+
+@test "concatenation, any order and zstd are a merge" {
+	collect_to a $data/marked.folded
+	collect_to b --kallsyms $data/kallsyms $data/chains.perf-script
+	collect_to ab "$dir/a" "$dir/b"
+	collect_to ba "$dir/b" "$dir/a"
+	cmp "$dir/ab" "$dir/ba"
+	cat "$dir/a" "$dir/b" | "$HOTTEXT" collect - >"$dir/cat"
+	cmp "$dir/ab" "$dir/cat"
+	cat "$dir/a" "$dir/b" | LC_ALL=C sort | "$HOTTEXT" collect - >"$dir/sorted"
+	cmp "$dir/ab" "$dir/sorted"
+	{ zstd -qc "$dir/a"; cat "$dir/b"; } | "$HOTTEXT" collect - >"$dir/zstd"
+	cmp "$dir/ab" "$dir/zstd"
+}
+
+@test "sources of equal keys add up" {
+	collect_to a $data/marked.folded
+	collect_to twice "$dir/a" "$dir/a"
+	grep -q '^source folded - - - - 32 26 26 0 0$' "$dir/twice"
+	[ "$(grep -c '^source' "$dir/twice")" -eq 1 ]
+}
+
+@test "the same run twice gives the same bytes" {
+	collect_to a $data/chains.perf-script
+	collect_to b $data/chains.perf-script
+	cmp "$dir/a" "$dir/b"
+}
+
+@test "bad input: empty, junk, missing, a folder, stdin" {
+	: >"$dir/empty"
+	head -c 3000 "$HOTTEXT" >"$dir/junk"
+	refuses "cannot read '$dir/empty': the file is empty" "$dir/empty"
+	refuses "cannot read '$dir/junk': not a profile of any known kind" "$dir/junk"
+	refuses "cannot read '$dir/none': No such file or directory" "$dir/none"
+	refuses "cannot read 'standard input': not a profile of any known kind" - </dev/zero
+	echo "some words" >"$dir/words"
+	refuses "cannot read '$dir/words': not a profile of any known kind" "$dir/words"
+}
+
+@test "bad input: broken after a good start; --force uses the rest of a text" {
+	{ cat $data/marked.folded; echo "no count here"; } >"$dir/folded"
+	refuses "cannot read '$dir/folded': not a profile of any known kind" "$dir/folded"
+	for i in {1..200}; do cat $data/marked.folded; done >"$dir/long"
+	echo "no count here" >>"$dir/long"
+	refuses "cannot read '$dir/long': line 601 is not 'frame;frame;... count'" "$dir/long"
+	collect_to out --force "$dir/long"
+	grep -q "warning: '$dir/long': 1 lines left out, they are not 'frame;frame;... count'" "$dir/out.err"
+	{ cat $data/chains.perf-script; echo "what is this"; } >"$dir/script"
+	refuses "cannot read '$dir/script': line $(wc -l <"$dir/script") is neither a sample nor a frame" "$dir/script"
+	collect_to out --force "$dir/script"
+	grep -q "warning: '$dir/script': 1 lines left out" "$dir/out.err"
+}
+
+@test "bad profile: version, lines, ids, truncated zstd" {
+	printf 'hottext-profile 2\n' >"$dir/v2"
+	refuses "cannot read '$dir/v2': profile version '2', this hottext knows 1" "$dir/v2"
+	printf 'hottext-profile 1\nfunc f 1\n' >"$dir/line"
+	refuses "cannot read '$dir/line': line 2: not 'func NAME SAMPLES CALLS'" "$dir/line"
+	printf 'hottext-profile 1\npath 0123456789abcdef chain f 1 f\n' >"$dir/id"
+	refuses "cannot read '$dir/id': line 2: the path's id is not that of its contents" "$dir/id"
+	printf 'hottext-profile 1\nfunc f 1 1\nfunc f 1 18446744073709551616\n' >"$dir/big"
+	refuses "cannot read '$dir/big': line 3: not 'func NAME SAMPLES CALLS'" "$dir/big"
+	zstd -qc $data/chains.hot | head -c 200 >"$dir/cut"
+	refuses "cannot read '$dir/cut': zstd frame is truncated" "$dir/cut"
+}
+
+@test "a succession to a path that never comes is dropped and counted" {
+	printf 'hottext-profile 1\nnext 0123456789abcdef 0123456789abcdef 7\n' >"$dir/next"
+	collect_to out "$dir/next"
+	grep -q "warning: '$dir/next': 7 successions dropped, their paths are missing" "$dir/out.err"
+}
+
+@test "text cut at every byte is refused or read, never crashes" {
+	for f in chains.perf-script marked.folded chains.hot; do
+		size=$(wc -c <$data/$f)
+		for ((n = 1; n < size; n += 1 + size / 300)); do
+			head -c "$n" $data/$f >"$dir/cut"
+			status=0
+			"$HOTTEXT" collect -q "$dir/cut" >/dev/null 2>"$dir/err" || status=$?
+			[ "$status" -le 1 ]
+			[ "$status" -eq 0 ] || [ "$(wc -l <"$dir/err")" -eq 1 ]
+		done
+	done
+}
+
+@test "symbols: bad vmlinux, bad kallsyms" {
+	refuses "cannot read '$data/chains.hot': not an ELF file" --vmlinux $data/chains.hot $data/chains.hot
+	printf '0000000000000000 T _text\n0000000000000000 T f\n' >"$dir/zero"
+	refuses "cannot use '$dir/zero': every address is zero (kernel.kptr_restrict hides them)" \
+		--kallsyms "$dir/zero" $data/chains.hot
+	refuses "cannot read '$data/chains.hot': line 1 is not 'address type name'" \
+		--kallsyms $data/chains.hot $data/chains.hot
+}
+
+@test "usage: no input, two kinds of symbols" {
+	run "$HOTTEXT" collect
+	[ "$status" -eq 2 ]
+	[ "$output" = "hottext: collect: no input; try 'hottext collect --help'" ]
+	run "$HOTTEXT" collect --vmlinux a --kallsyms b c
+	[ "$status" -eq 2 ]
+}
+
+@test "a full disk is a failure" {
+	status=0
+	"$HOTTEXT" collect -q $data/chains.hot >/dev/full 2>"$dir/err" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q "cannot write" "$dir/err"
+}
+
+@test "an unwritable output leaves nothing and keeps the old file" {
+	echo old >"$dir/old"
+	chmod 500 "$dir"
+	status=0
+	"$HOTTEXT" collect -q $data/chains.hot -o "$dir/none/x" 2>/dev/null || status=$?
+	[ "$status" -eq 1 ]
+	chmod 700 "$dir"
+	[ "$(cat "$dir/old")" = old ]
+}
