@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* From block probabilities to chunks, callees, and callees of callees. */
+/* From block probabilities to chunks and callees. */
 #include "analyze/activation.h"
 
 #include <stdlib.h>
@@ -21,25 +21,33 @@ void activations_init(struct activations *a, struct program *prog, const struct 
 	a->model = branch_model_shipped;
 	a->min_probability = min_probability;
 	a->shares = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->shares));
-	a->busy = xcalloc((size_t)prog->img->nr_funcs + 1, 1);
+	a->prior = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->prior));
 }
 
-void activations_release(struct activations *a)
+static void drop_items(struct activations *a)
 {
-	for (uint32_t i = 0; a->shares && i < a->prog->img->nr_funcs; i++)
-		free(a->shares[i]);
 	for (uint32_t i = 0; i < a->keys.nr_keys; i++) {
 		if (!a->items[i])
 			continue;
 		free(a->items[i]->chunks);
+		free(a->items[i]->blocks);
 		free(a->items[i]->calls);
-		free(a->items[i]->reach);
 		free(a->items[i]);
+	}
+	index_release(&a->keys);
+}
+
+void activations_release(struct activations *a)
+{
+	drop_items(a);
+	for (uint32_t i = 0; a->shares && i < a->prog->img->nr_funcs; i++) {
+		if (a->shares[i] != a->prior[i])
+			free(a->shares[i]);
+		free(a->prior[i]);
 	}
 	free(a->items);
 	free(a->shares);
-	free(a->busy);
-	index_release(&a->keys);
+	free(a->prior);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -56,31 +64,21 @@ static float behind(const struct flow *f, uint32_t b, uint32_t to, const float *
 	return f->blocks[to].nr_preds == 1 && f->blocks[to].idom == b ? seen[to] : -1;
 }
 
-enum { ENOUGH = 8 };	/* samples behind an edge, above which more do not convince more */
-static const float PRIOR_SAMPLES = 1;	/* what the model's opinion counts for */
+static const float PRIOR_SAMPLES = 0.5f;	/* what the model's opinion counts for, against samples */
 
-static float refine(float taken, float n_through, float n_taken)
+/* An edge's share, by how many samples were seen behind it and how many there should be. */
+static float weigh(float prior, float share, float expected, float seen)
 {
-	if (n_through < 0 && n_taken < 0)
-		return taken;
-	float t = n_taken > 0 ? n_taken : 0, u = n_through > 0 ? n_through : 0;
-	if (t > ENOUGH)
-		t = ENOUGH;
-	if (u > ENOUGH)
-		u = ENOUGH;
-	return (PRIOR_SAMPLES * taken + t) / (PRIOR_SAMPLES + t + u);
+	if (expected < 0 || seen < 0 || share <= 0)
+		return prior;
+	return prior * (seen + PRIOR_SAMPLES) / (prior * expected / share + PRIOR_SAMPLES);
 }
 
-static float *edge_shares(struct activations *a, uint32_t func)
+static float *prior_shares(struct activations *a, uint32_t func)
 {
 	const struct flow *f = program_flow(a->prog, func);
-
-	if (a->shares[func])
-		return a->shares[func];
 	float *share = xcalloc((size_t)f->nr_edges + 1, sizeof(*share));
-	float *seen = xcalloc(f->nr_blocks, sizeof(*seen));
-	bool any = evidence_block_weights(a->evidence, a->prog, func, seen);
-	sum_regions(f, seen);
+
 	for (uint32_t b = 0; b < f->nr_blocks; b++) {
 		const struct flow_block *blk = &f->blocks[b];
 		float x[NR_BRANCH_FEATURES];
@@ -90,14 +88,116 @@ static float *edge_shares(struct activations *a, uint32_t func)
 			continue;
 		branch_features(a->prog, f, b, x);
 		float taken = (float)branch_taken(&a->model, x);
-		if (any)
-			taken = refine(taken, behind(f, b, f->edges[blk->first_succ], seen),
-				       behind(f, b, f->edges[blk->first_succ + 1], seen));
 		share[blk->first_succ] = 1 - taken;
 		share[blk->first_succ + 1] = taken;
 	}
-	free(seen);
-	return a->shares[func] = share;
+	return share;
+}
+
+static float *edge_shares(struct activations *a, uint32_t func)
+{
+	if (!a->prior[func])
+		a->shares[func] = a->prior[func] = prior_shares(a, func);
+	return a->shares[func];
+}
+
+/* New shares of a function's edges from samples expected and seen in each block. */
+static void learn_shares(struct activations *a, uint32_t func, float *expected, float *seen)
+{
+	const struct flow *f = program_flow(a->prog, func);
+	float *old = a->shares[func], *prior = a->prior[func];
+	float *share = xmemdup(prior, ((size_t)f->nr_edges + 1) * sizeof(*share));
+
+	sum_regions(f, expected);
+	sum_regions(f, seen);
+	for (uint32_t b = 0; b < f->nr_blocks; b++) {
+		const struct flow_block *blk = &f->blocks[b];
+		float sum = 0;
+		if (blk->nr_succs < 2)
+			continue;
+		for (uint32_t e = blk->first_succ; e < blk->first_succ + blk->nr_succs; e++) {
+			share[e] = weigh(prior[e], old[e], behind(f, b, f->edges[e], expected),
+					 behind(f, b, f->edges[e], seen));
+			sum += share[e];
+		}
+		for (uint32_t e = blk->first_succ; sum > 0 && e < blk->first_succ + blk->nr_succs; e++)
+			share[e] /= sum;
+	}
+	if (old != prior)
+		free(old);
+	a->shares[func] = share;
+}
+
+/* A loop's body counts as this many rounds, in each loop around it. */
+static const float LOOP_ROUNDS = 4;
+
+static float block_cost(const struct flow_block *b)
+{
+	float cost = (float)(b->end - b->start);
+
+	for (uint32_t d = 0; d < b->depth && d < 3; d++)
+		cost *= LOOP_ROUNDS;
+	return cost;
+}
+
+enum { MAX_DEPTH = 24 };	/* of calls whose cost is added up */
+
+static double cost_below(struct activations *a, struct activation *act, uint32_t depth)
+{
+	if (act->below >= 0 || depth > MAX_DEPTH)
+		return act->below >= 0 ? act->below : act->cost;
+	act->below = act->cost;		/* for recursion */
+	double sum = act->cost;
+	for (uint32_t i = 0; i < act->nr_calls; i++) {
+		struct activation *callee = activation_get(a, act->calls[i].func, NULL, 0);
+		if (callee)
+			sum += (double)act->calls[i].probability * cost_below(a, callee, depth + 1);
+	}
+	return act->below = sum;
+}
+
+/* Add the samples expected in each block of an activation, and in what the block calls. */
+static void add_expected(struct activations *a, const struct activation *act, float *expected)
+{
+	const struct flow *f = program_flow(a->prog, act->func);
+
+	for (uint32_t b = 0; b < f->nr_blocks; b++) {
+		const struct flow_block *blk = &f->blocks[b];
+		double cost = (double)block_cost(blk);
+		for (uint32_t c = blk->first_call; act->blocks[b] > 0 && c < blk->first_call + blk->nr_calls; c++) {
+			uint32_t callee = program_callee(a->prog, &f->calls[c]);
+			struct activation *g = callee == INDEX_NONE ? NULL : activation_get(a, callee, NULL, 0);
+			if (g)
+				cost += cost_below(a, g, 0);
+		}
+		expected[b] += (float)(act->samples_per_byte * (double)act->blocks[b] * cost);
+	}
+}
+
+void activations_learn(struct activations *a)
+{
+	uint32_t nr_funcs = a->prog->img->nr_funcs;
+	float **expected = xcalloc((size_t)nr_funcs + 1, sizeof(*expected));
+
+	for (uint32_t i = 0; i < a->keys.nr_keys; i++) {
+		const struct activation *act = a->items[i];
+		if (!act || act->samples_per_byte <= 0)
+			continue;
+		if (!expected[act->func])
+			expected[act->func] = xcalloc(program_flow(a->prog, act->func)->nr_blocks, sizeof(**expected));
+		add_expected(a, act, expected[act->func]);
+	}
+	for (uint32_t func = 0; func < nr_funcs; func++) {
+		if (!expected[func])
+			continue;
+		float *seen = xcalloc(program_flow(a->prog, func)->nr_blocks, sizeof(*seen));
+		evidence_block_weights(a->evidence, a->prog, func, seen);
+		learn_shares(a, func, expected[func], seen);
+		free(seen);
+		free(expected[func]);
+	}
+	free(expected);
+	drop_items(a);
 }
 
 static float either(float a, float b)
@@ -205,27 +305,7 @@ static void fill_calls(struct activations *a, struct activation *act, const stru
 			add_reach(&l, callee, p[call->block], act->func, call->off);
 	}
 	act->calls = l.items;
-	act->nr_calls = l.nr;
-}
-
-static void fill_reach(struct activations *a, struct activation *act)
-{
-	struct reach_list l = { 0 };
-
-	for (uint32_t i = 0; i < act->nr_calls; i++) {
-		const struct reach *c = &act->calls[i];
-		add_reach(&l, c->func, c->probability, c->via, c->via_off);
-		const struct activation *callee = a->busy[c->func] ? NULL : activation_get(a, c->func, NULL, 0);
-		for (uint32_t k = 0; callee && k < callee->nr_reach; k++) {
-			const struct reach *r = &callee->reach[k];
-			float p = c->probability * r->probability;
-			if (p >= a->min_probability)
-				add_reach(&l, r->func, p, r->via, r->via_off);
-		}
-	}
-	act->nr_reach = join_reach(l.items, l.nr, a->min_probability);
-	act->reach = act->nr_reach ? xmemdup(l.items, act->nr_reach * sizeof(*l.items)) : NULL;
-	free(l.items);
+	act->nr_calls = join_reach(l.items, l.nr, a->min_probability);
 }
 
 static struct activation *compute(struct activations *a, uint32_t func, const struct stop *stops, uint32_t nr_stops)
@@ -242,12 +322,12 @@ static struct activation *compute(struct activations *a, uint32_t func, const st
 	for (uint32_t i = 0; i < nr_stops; i++)
 		seen[i] = stops[i].block;
 	likely_blocks(f, edge_shares(a, func), seen, nr_stops, !cold || !nr_stops, p);
+	act->blocks = p;
+	act->below = -1;
+	for (uint32_t b = 0; b < f->nr_blocks; b++)
+		act->cost += (double)p[b] * (double)block_cost(&f->blocks[b]);
 	fill_chunks(act, f, p);
 	fill_calls(a, act, f, p, stops, nr_stops);
-	a->busy[func]++;
-	fill_reach(a, act);
-	a->busy[func]--;
-	free(p);
 	free(seen);
 	return act;
 }
@@ -274,8 +354,7 @@ struct activation *activation_get(struct activations *a, uint32_t func, struct s
 	if (id == had) {
 		ALLOC_GROW(a->items, had + 1, a->alloc_items);
 		a->items[id] = NULL;
-		struct activation *act = compute(a, func, stops, nr_stops);
-		a->items[id] = act;	/* items may have moved meanwhile */
+		a->items[id] = compute(a, func, stops, nr_stops);
 	}
 	return a->items[id];
 }

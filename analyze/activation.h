@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What one activation of a function runs: its own chunks, and the functions it
- * calls, they in turn included. Computed once for each (function, what was seen of
- * the activation), and kept.
+ * calls. Computed once for each (function, what was seen of the activation), and kept.
  */
 #ifndef ANALYZE_ACTIVATION_H
 #define ANALYZE_ACTIVATION_H
@@ -32,11 +31,13 @@ struct activation {
 	uint32_t func;
 	float *chunks;		/* [chunk]: probability; exactly 1: proved */
 	uint32_t nr_chunks;
-	struct reach *calls;	/* called from here directly, by (func, via_off); via is this function */
+	struct reach *calls;	/* called from here directly, by func, each once; via is this function */
 	uint32_t nr_calls;
-	struct reach *reach;	/* called, directly or not, by func */
-	uint32_t nr_reach;
-	double weight;		/* expected weight of the paths in which it stands, for the caller's use */
+	float *blocks;		/* [block]: probability */
+	double cost;		/* expected bytes run in the function itself, loops counted */
+	double below;		/* the same with all it calls; negative until wanted */
+	double weight;		/* expected weight of the paths in which it stands, for the caller to add up */
+	double samples_per_byte;/* expected samples on each byte run, for the caller to add up */
 };
 
 struct activations {
@@ -44,11 +45,11 @@ struct activations {
 	const struct evidence *evidence;/* borrowed */
 	struct branch_model model;
 	float min_probability;
-	float **shares;			/* [image func]: of flow.edges, NULL until wanted */
+	float **prior;			/* [image func]: shares of flow.edges by the model, NULL until wanted */
+	float **shares;			/* the same in use: prior, or what was learnt */
 	struct index keys;		/* {func, stops...} */
 	struct activation **items;	/* [keys id] */
 	uint32_t alloc_items;
-	unsigned char *busy;		/* [image func]: being computed: it recurses */
 };
 
 void activations_init(struct activations *a, struct program *prog, const struct evidence *e, float min_probability);
@@ -59,5 +60,12 @@ void activations_release(struct activations *a);
  * where its code is not at hand. Owned by `a`.
  */
 struct activation *activation_get(struct activations *a, uint32_t func, struct stop *stops, uint32_t nr_stops);
+
+/*
+ * Weigh what the activations so far expected to see (samples_per_byte) against what
+ * was seen: an edge behind which samples should lie and do not is less likely than
+ * the model thought. Drops all activations; those made next use the new shares.
+ */
+void activations_learn(struct activations *a);
 
 #endif

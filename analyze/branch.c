@@ -18,14 +18,20 @@ enum {
 /* Filled in from a fetch trace by `hottext complete --learn`. */
 const struct branch_model branch_model_shipped = {
 	.weight = {
-		[BF_BIAS] = -0.9,
-		[BF_TEST + TEST_NEGATIVE] = -2, [BF_TEST + TEST_NOT_NEGATIVE] = 2,
-		[BF_TEST + TEST_ERRNO_ABOVE] = -3, [BF_TEST + TEST_ERRNO_NOT_ABOVE] = 3,
-		[BF_LOOP_LATCH_TAKEN] = 1.5, [BF_LOOP_LATCH_THROUGH] = -1.5,
-		[BF_ERROR_TAKEN] = -2, [BF_ERROR_THROUGH] = 2,
-		[BF_TRAP_TAKEN] = -5, [BF_TRAP_THROUGH] = 5,
-		[BF_COLD_TAKEN] = -4, [BF_COLD_THROUGH] = 4,
-		[BF_AWAY_TAKEN] = -1,
+		[BF_BIAS] = 0.02, [BF_TEST + TEST_EQUAL] = 0.27, [BF_TEST + TEST_NOT_EQUAL] = -0.02,
+		[BF_TEST + TEST_ZERO] = 0.46, [BF_TEST + TEST_NOT_ZERO] = -0.38,
+		[BF_TEST + TEST_NEGATIVE] = -0.79, [BF_TEST + TEST_NOT_NEGATIVE] = 0.56,
+		[BF_TEST + TEST_BIT_CLEAR] = 1.15, [BF_TEST + TEST_BIT_SET] = -0.73,
+		[BF_TEST + TEST_ERRNO_ABOVE] = -2.00, [BF_TEST + TEST_ERRNO_NOT_ABOVE] = 0.92,
+		[BF_TEST + TEST_ORDER] = -0.07, [BF_BACKWARD] = 0.08, [BF_FAR] = -0.46, [BF_SHORT] = 0.13,
+		[BF_LOOP_LATCH_TAKEN] = -0.31, [BF_LOOP_LATCH_THROUGH] = -0.11, [BF_EXIT_TAKEN] = -0.08,
+		[BF_EXIT_THROUGH] = 0.33, [BF_ERROR_TAKEN] = -1.42, [BF_ERROR_THROUGH] = 0.69,
+		[BF_TRAP_TAKEN] = -1.80, [BF_TRAP_THROUGH] = 1.25, [BF_COLD_TAKEN] = -2.31,
+		[BF_COLD_THROUGH] = 1.62, [BF_RETURN_TAKEN] = -0.14, [BF_RETURN_THROUGH] = -0.20,
+		[BF_CALL_TAKEN] = -0.03, [BF_CALL_THROUGH] = 0.10, [BF_JOIN_TAKEN] = 0.24,
+		[BF_JOIN_THROUGH] = -0.70, [BF_SHARED_TAKEN] = 0.23, [BF_SHARED_THROUGH] = -0.22,
+		[BF_AWAY_TAKEN] = -0.16, [BF_REGION_TAKEN] = 1.16, [BF_REGION_THROUGH] = -1.60,
+		[BF_POSITION] = -0.31,
 	},
 };
 
@@ -97,6 +103,14 @@ static void loop_features(const struct flow *f, uint32_t b, uint32_t to, float *
 	*leaves = f->blocks[to].depth < f->blocks[b].depth ? 1 : 0;
 }
 
+/* How much code only this side of b leads to. */
+static float region(const struct flow *f, uint32_t b, uint32_t to)
+{
+	const struct flow_block *blk = &f->blocks[to];
+
+	return blk->nr_preds == 1 && blk->idom == b ? log2f(1 + (float)blk->dominated) / 10 : 0;
+}
+
 void branch_features(struct program *p, const struct flow *f, uint32_t b, float x[NR_BRANCH_FEATURES])
 {
 	const struct flow_block *blk = &f->blocks[b];
@@ -122,6 +136,9 @@ void branch_features(struct program *p, const struct flow *f, uint32_t b, float 
 	x[BF_JOIN_THROUGH] = is_postdominated_by(f, taken, through);
 	x[BF_SHARED_TAKEN] = t->nr_preds > 1, x[BF_SHARED_THROUGH] = u->nr_preds > 1;
 	x[BF_AWAY_TAKEN] = t->start > blk->end && stands_alone(f, taken);
+	x[BF_REGION_TAKEN] = region(f, b, taken);
+	x[BF_REGION_THROUGH] = region(f, b, through);
+	x[BF_POSITION] = (float)t->start / (float)f->size;
 }
 
 static double logistic(double z)

@@ -27,6 +27,8 @@ enum branch_feature {
 	BF_JOIN_TAKEN, BF_JOIN_THROUGH,		/* that side is where the other one comes back to: an if without else */
 	BF_SHARED_TAKEN, BF_SHARED_THROUGH,	/* that side has other ways in */
 	BF_AWAY_TAKEN,				/* the taken side stands behind a return or jump: moved out of line */
+	BF_REGION_TAKEN, BF_REGION_THROUGH,	/* log2 of the bytes that only that side leads to, / 10 */
+	BF_POSITION,				/* of the taken side in the function, 0..1 */
 	NR_BRANCH_FEATURES
 };
 

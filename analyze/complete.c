@@ -16,6 +16,7 @@ enum {
 	DEFAULT_VARIANTS = 2,
 	MAX_VARIANTS = 16,
 	MAX_STOPS = 48,		/* of one function in one path; enough to pin a walk down */
+	LEARN_PASSES = 2,
 };
 static const double DEFAULT_MIN_PROBABILITY = 0.05;
 
@@ -31,7 +32,11 @@ struct member {
 	struct reach reach;
 	struct activation *act;	/* conditional on what the path saw; NULL: entered, nothing known */
 	uint32_t foot;		/* of the input, INDEX_NONE: not seen in this path */
+	uint32_t place;		/* in the heap, or SETTLED */
+	float best;		/* probability of the likeliest single way into it */
 };
+
+#define SETTLED UINT32_MAX
 
 struct completer {
 	struct program prog;
@@ -46,8 +51,11 @@ struct completer {
 	bool proved_only, has_fetch;
 	struct member *members;		/* of the path at hand */
 	uint32_t nr_members, alloc_members;
-	uint32_t *in_path;		/* [image func]: path + 1 in whose feet it is */
-	uint32_t stamp;
+	uint32_t *heap, nr_heap, alloc_heap;	/* members not settled yet */
+	uint32_t stamp;			/* of the path at hand */
+	uint32_t *in_path;		/* [image func] == stamp: in the feet of the path */
+	uint32_t *member_stamp;		/* [image func] == stamp: member_of[] holds */
+	uint32_t *member_of;		/* [image func]: in members */
 	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
 	bool *has_path;			/* [in func]: some path holds it */
 	uint32_t *words, alloc_words;
@@ -92,8 +100,21 @@ static struct member *add_member(struct completer *c, uint32_t func, float proba
 {
 	ALLOC_GROW(c->members, c->nr_members + 1, c->alloc_members);
 	struct member *m = &c->members[c->nr_members++];
-	*m = (struct member){ { func, probability, INDEX_NONE, 0 }, NULL, INDEX_NONE };
+	*m = (struct member){ { func, probability, INDEX_NONE, 0 }, NULL, INDEX_NONE, SETTLED, probability };
+	c->member_stamp[func] = c->stamp;
+	c->member_of[func] = c->nr_members - 1;
 	return m;
+}
+
+static void begin_path(struct completer *c)
+{
+	c->nr_members = 0;
+	c->stamp++;
+}
+
+static struct member *find_member(struct completer *c, uint32_t func)
+{
+	return c->member_stamp[func] == c->stamp ? &c->members[c->member_of[func]] : NULL;
 }
 
 static bool in_this_path(const struct completer *c, uint32_t image_func)
@@ -101,25 +122,20 @@ static bool in_this_path(const struct completer *c, uint32_t image_func)
 	return c->in_path[image_func] == c->stamp;
 }
 
-/*
- * A call whose direct target is not the callee seen: the target jumped on to it.
- * The target ran, and where only one of its tail calls fits, that one did.
- */
+/* The functions that a call passed on its way to the callee seen: each ran, and left by a known jump. */
 static void add_between(struct completer *c, const struct evidence_call *seen)
 {
-	const struct flow *f = program_flow(&c->prog, seen->caller);
-	uint32_t between = program_callee(&c->prog, &f->calls[seen->site]);
-	const struct flow *g;
-	struct stop stop = { FLOW_NONE, FLOW_NONE, INDEX_NONE };
-
-	if (between == INDEX_NONE || between == seen->callee || in_this_path(c, between))
-		return;
-	g = program_flow(&c->prog, between);
-	for (uint32_t i = 0; g && i < g->nr_calls; i++)
-		if (g->calls[i].is_tail && program_callee(&c->prog, &g->calls[i]) == seen->callee)
-			stop = (struct stop){ g->calls[i].block, i, seen->callee };
-	struct activation *act = activation_get(&c->acts, between, &stop, stop.site != FLOW_NONE);
-	add_member(c, between, 1)->act = act;
+	for (uint32_t k = 0; k < seen->nr_hops; k++) {
+		const struct evidence_hop *hop = &c->evidence.hops[seen->first_hop + k];
+		const struct flow *f = program_flow(&c->prog, hop->func);
+		struct stop stop = { 0 };
+		if (in_this_path(c, hop->func) || find_member(c, hop->func))
+			continue;
+		if (hop->site != FLOW_NONE)
+			stop = (struct stop){ f->calls[hop->site].block, hop->site, hop->callee };
+		struct activation *act = activation_get(&c->acts, hop->func, &stop, hop->site != FLOW_NONE);
+		add_member(c, hop->func, 1)->act = act;
+	}
 }
 
 /* The known calls of `func` in a chunk that lead to functions of this path. */
@@ -171,55 +187,114 @@ static void add_foot(struct completer *c, uint32_t foot_id)
 		nr += calls ? calls : chunk_stop(c, func, k, &stops[nr]);
 	}
 	struct activation *act = activation_get(&c->acts, func, stops, nr);
-	struct member *m = add_member(c, func, 1);
+	struct member *m = find_member(c, func);
+	if (!m)
+		m = add_member(c, func, 1);
 	m->act = act;
 	m->foot = foot_id;
 }
 
-static int compare_members(const void *pa, const void *pb)
+/* A heap over the members that are not settled yet, the likeliest at the top. */
+static bool is_before(const struct completer *c, uint32_t a, uint32_t b)
 {
-	const struct member *a = pa, *b = pb;
+	float pa = c->members[a].reach.probability, pb = c->members[b].reach.probability;
 
-	if (a->reach.func != b->reach.func)
-		return a->reach.func < b->reach.func ? -1 : 1;
-	if (a->foot != b->foot)
-		return a->foot < b->foot ? -1 : 1;
-	if (!a->act != !b->act)
-		return a->act ? -1 : 1;
-	if (a->reach.probability > b->reach.probability || a->reach.probability < b->reach.probability)
-		return a->reach.probability > b->reach.probability ? -1 : 1;
-	return a->reach.via < b->reach.via ? -1 : a->reach.via > b->reach.via;
+	if (pa > pb || pa < pb)
+		return pa > pb;
+	return c->members[a].reach.func < c->members[b].reach.func;
 }
 
-/* One member a function: what the path saw of it goes before what was inferred. */
-static void join_members(struct completer *c)
+static void heap_up(struct completer *c, uint32_t at)
 {
-	uint32_t n = 0;
+	uint32_t m = c->heap[at];
 
-	qsort(c->members, c->nr_members, sizeof(*c->members), compare_members);
-	for (uint32_t i = 0; i < c->nr_members;) {
-		struct member m = c->members[i];
-		for (i++; i < c->nr_members && c->members[i].reach.func == m.reach.func; i++) {
-			float p = c->members[i].reach.probability;
-			if (p >= 1 || m.reach.probability >= 1)
-				m.reach.probability = 1;
-			else
-				m.reach.probability = 1 - (1 - m.reach.probability) * (1 - p);
-			if (m.reach.via == INDEX_NONE && m.foot == INDEX_NONE) {
-				m.reach.via = c->members[i].reach.via;
-				m.reach.via_off = c->members[i].reach.via_off;
-			}
-		}
-		c->members[n++] = m;
+	for (; at && is_before(c, m, c->heap[(at - 1) / 2]); at = (at - 1) / 2) {
+		c->heap[at] = c->heap[(at - 1) / 2];
+		c->members[c->heap[at]].place = at;
 	}
-	c->nr_members = n;
+	c->heap[at] = m;
+	c->members[m].place = at;
+}
+
+static uint32_t heap_pop(struct completer *c)
+{
+	uint32_t top = c->heap[0], m = c->heap[--c->nr_heap], at = 0;
+
+	while (at * 2 + 1 < c->nr_heap) {
+		uint32_t kid = at * 2 + 1;
+		if (kid + 1 < c->nr_heap && is_before(c, c->heap[kid + 1], c->heap[kid]))
+			kid++;
+		if (!is_before(c, c->heap[kid], m))
+			break;
+		c->heap[at] = c->heap[kid];
+		c->members[c->heap[at]].place = at;
+		at = kid;
+	}
+	if (c->nr_heap) {
+		c->heap[at] = m;
+		c->members[m].place = at;
+	}
+	c->members[top].place = SETTLED;
+	return top;
+}
+
+/* One more way into a function: its caller runs, and calls it with that probability. */
+static void raise_member(struct completer *c, const struct reach *r, float caller)
+{
+	struct member *m = find_member(c, r->func);
+	float p = caller * r->probability;
+
+	if (p < (float)c->min_probability || (c->proved_only && p < 1) || (m && m->place == SETTLED))
+		return;
+	if (!m) {
+		m = add_member(c, r->func, p);
+		m->reach.via = r->via;
+		m->reach.via_off = r->via_off;
+		m->best = p;
+		ALLOC_GROW(c->heap, c->nr_heap + 1, c->alloc_heap);
+		c->heap[c->nr_heap] = (uint32_t)(m - c->members);
+		heap_up(c, c->nr_heap++);
+		return;
+	}
+	float *have = &m->reach.probability;
+	*have = p >= 1 || *have >= 1 ? 1 : 1 - (1 - *have) * (1 - p);
+	if (p > m->best) {
+		m->best = p;
+		m->reach.via = r->via;
+		m->reach.via_off = r->via_off;
+	}
+	heap_up(c, m->place);
+}
+
+/*
+ * Fill members[] up with what the functions seen call, and what those call. The
+ * likeliest is settled first and passes its probability on once, however many
+ * calls lead to it: that a branch is taken in one activation says that it is in
+ * others, so its chances must not add up.
+ */
+static void spread(struct completer *c)
+{
+	uint32_t nr_seen = c->nr_members;
+
+	c->nr_heap = 0;
+	for (uint32_t i = 0; i < nr_seen; i++) {
+		const struct activation *act = c->members[i].act;
+		for (uint32_t k = 0; act && k < act->nr_calls; k++)
+			raise_member(c, &act->calls[k], 1);
+	}
+	while (c->nr_heap) {
+		uint32_t i = heap_pop(c);
+		struct activation *act = activation_get(&c->acts, c->members[i].reach.func, NULL, 0);
+		c->members[i].act = act;
+		for (uint32_t k = 0; act && k < act->nr_calls; k++)
+			raise_member(c, &act->calls[k], c->members[i].reach.probability);
+	}
 }
 
 /* Fill members[] with what ran in the path and what probably did. */
 static void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet)
 {
-	c->nr_members = 0;
-	c->stamp++;
+	begin_path(c);
 	for (uint32_t i = 0; i < nr_feet; i++) {
 		uint32_t f = c->evidence.image_of[profile_get_foot(c->in, feet[i]).func];
 		if (f != INDEX_NONE)
@@ -227,16 +302,7 @@ static void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet)
 	}
 	for (uint32_t i = 0; i < nr_feet; i++)
 		add_foot(c, feet[i]);
-	for (uint32_t i = 0, nr = c->nr_members; i < nr; i++) {
-		const struct activation *act = c->members[i].act;
-		for (uint32_t k = 0; act && k < act->nr_reach; k++)
-			if (!c->proved_only || act->reach[k].probability >= 1)
-				add_member(c, act->reach[k].func, act->reach[k].probability)->reach = act->reach[k];
-	}
-	join_members(c);
-	for (uint32_t i = 0; i < c->nr_members; i++)
-		if (!c->members[i].act)
-			c->members[i].act = activation_get(&c->acts, c->members[i].reach.func, NULL, 0);
+	spread(c);
 }
 
 /* The chunks of a member that are likely enough for this variant, in words[]; returns how many words. */
@@ -321,14 +387,6 @@ static void note_members(struct completer *c, uint64_t weight)
 	}
 }
 
-static void complete_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
-{
-	expand(c, path->feet, path->nr_feet);
-	note_members(c, weight);
-	for (uint32_t v = 0; v < c->variants; v++)
-		out[v] = emit_path(c, path->kind, path->root, weight, variant_threshold(c, v));
-}
-
 static bool has_fetch_source(const struct profile *p)
 {
 	for (uint32_t i = 0; i < p->nr_sources; i++)
@@ -352,6 +410,41 @@ static bool is_whole(const struct completer *c, const struct profile_path *path)
 		entered += foot.nr_words && (foot.chunks[0] & 1);
 	}
 	return entered * 4 >= path->nr_feet * 3;
+}
+
+/* Share the path's samples out over the bytes it is expected to run. */
+static void expect_samples(struct completer *c, uint64_t weight)
+{
+	double cost = 0;
+
+	for (uint32_t i = 0; i < c->nr_members; i++)
+		if (c->members[i].act)
+			cost += (double)c->members[i].reach.probability * c->members[i].act->cost;
+	for (uint32_t i = 0; cost > 0 && i < c->nr_members; i++)
+		if (c->members[i].act)
+			c->members[i].act->samples_per_byte +=
+				(double)weight * (double)c->members[i].reach.probability / cost;
+}
+
+/* Go over the sampled paths once to learn from what they should have seen and did not. */
+static void learn(struct completer *c)
+{
+	for (uint32_t i = 0; i < c->in->paths.nr_keys; i++) {
+		struct profile_path path = profile_get_path(c->in, i);
+		if (is_whole(c, &path))
+			continue;
+		expand(c, path.feet, path.nr_feet);
+		expect_samples(c, c->in->path_weights[i]);
+	}
+	activations_learn(&c->acts);
+}
+
+static void complete_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
+{
+	expand(c, path->feet, path->nr_feet);
+	note_members(c, weight);
+	for (uint32_t v = 0; v < c->variants; v++)
+		out[v] = emit_path(c, path->kind, path->root, weight, variant_threshold(c, v));
 }
 
 static void copy_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
@@ -437,8 +530,7 @@ static void complete_flat(struct completer *c)
 		uint32_t img_func = e->image_of[f];
 		if (c->has_path[f] || img_func == INDEX_NONE || !c->in->funcs[f].samples)
 			continue;
-		c->nr_members = 0;
-		c->stamp++;
+		begin_path(c);
 		c->in_path[img_func] = c->stamp;
 		struct stop stops[MAX_STOPS];
 		uint32_t nr = 0;
@@ -447,13 +539,7 @@ static void complete_flat(struct completer *c)
 				nr += chunk_stop(c, img_func, e->touches[i].chunk, &stops[nr]);
 		struct activation *act = activation_get(&c->acts, img_func, stops, nr);
 		add_member(c, img_func, 1)->act = act;
-		for (uint32_t k = 0; act && k < act->nr_reach; k++)
-			if (!c->proved_only || act->reach[k].probability >= 1)
-				add_member(c, act->reach[k].func, act->reach[k].probability)->reach = act->reach[k];
-		join_members(c);
-		for (uint32_t i = 0; i < c->nr_members; i++)
-			if (!c->members[i].act)
-				c->members[i].act = activation_get(&c->acts, c->members[i].reach.func, NULL, 0);
+		spread(c);
 		note_members(c, c->in->funcs[f].samples);
 		for (uint32_t v = 0; v < c->variants; v++)
 			emit_path(c, PATH_CHAIN, f, c->in->funcs[f].samples, variant_threshold(c, v));
@@ -510,9 +596,13 @@ static int run(struct completer *c, const char *vmlinux)
 	evidence_init(&c->evidence, &c->prog, c->in);
 	activations_init(&c->acts, &c->prog, &c->evidence, (float)c->min_probability);
 	c->in_path = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->in_path));
+	c->member_stamp = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_stamp));
+	c->member_of = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_of));
 	c->out_path = xcalloc((size_t)c->in->paths.nr_keys * c->variants + 1, sizeof(*c->out_path));
 	c->has_path = xcalloc((size_t)c->in->names.nr_keys + 1, sizeof(*c->has_path));
 	c->has_fetch = has_fetch_source(c->in);
+	for (int pass = 0; pass < LEARN_PASSES && !c->proved_only; pass++)
+		learn(c);
 	copy_all_but_paths(c->in, c->out);
 	complete_paths(c);
 	complete_flat(c);
@@ -543,7 +633,10 @@ int complete_profile(const struct image *img, const char *vmlinux, const struct 
 	if (c.prog.flows)
 		program_release(&c.prog);
 	free(c.members);
+	free(c.heap);
 	free(c.in_path);
+	free(c.member_stamp);
+	free(c.member_of);
 	free(c.out_path);
 	free(c.has_path);
 	free(c.words);

@@ -46,6 +46,77 @@ static int compare_touches(const void *pa, const void *pb)
 	return a->chunk < b->chunk ? -1 : a->chunk > b->chunk;
 }
 
+enum { MAX_TAILS = 3 };	/* jumps from a call's target to the function seen */
+
+/*
+ * The tail call of func that leads to goal, over at most `depth` functions; FLOW_NONE
+ * when there is none. Ties go to the first.
+ */
+static uint32_t tail_to(struct program *prog, uint32_t func, uint32_t goal, uint32_t depth)
+{
+	const struct flow *f = program_flow(prog, func);
+
+	for (uint32_t i = 0; f && i < f->nr_calls; i++)
+		if (f->calls[i].is_tail && program_callee(prog, &f->calls[i]) == goal)
+			return i;
+	for (uint32_t i = 0; f && depth > 1 && i < f->nr_calls; i++) {
+		uint32_t g = f->calls[i].is_tail ? program_callee(prog, &f->calls[i]) : INDEX_NONE;
+		if (g != INDEX_NONE && g != func && tail_to(prog, g, goal, depth - 1) != FLOW_NONE)
+			return i;
+	}
+	return FLOW_NONE;
+}
+
+static void add_hops(struct evidence *e, struct program *prog, uint32_t func, uint32_t callee)
+{
+	for (uint32_t depth = MAX_TAILS; func != INDEX_NONE && func != callee; depth--) {
+		uint32_t site = depth ? tail_to(prog, func, callee, depth) : FLOW_NONE;
+		const struct flow *f = program_flow(prog, func);
+		uint32_t next = site == FLOW_NONE ? INDEX_NONE : program_callee(prog, &f->calls[site]);
+		ALLOC_GROW(e->hops, e->nr_hops + 1, e->alloc_hops);
+		e->hops[e->nr_hops++] = (struct evidence_hop){ func, site, next };
+		func = next;
+	}
+}
+
+/*
+ * A call whose direct target is not the callee seen: the target jumped on to it,
+ * perhaps over others.
+ */
+static void find_hops(struct evidence *e, struct program *prog)
+{
+	struct index pairs = { 0 };
+	uint32_t *first = NULL, alloc = 0;
+
+	for (uint32_t i = 0; i < e->nr_calls; i++) {
+		struct evidence_call *c = &e->calls[i];
+		const struct flow *f = c->site == FLOW_NONE ? NULL : program_flow(prog, c->caller);
+		uint32_t target = f ? program_callee(prog, &f->calls[c->site]) : INDEX_NONE;
+		uint32_t key[2] = { target, c->callee }, had = pairs.nr_keys;
+		if (target == INDEX_NONE || target == c->callee)
+			continue;
+		uint32_t id = index_add(&pairs, key, sizeof(key));
+		ALLOC_GROW(first, 2 * (id + 1), alloc);
+		if (id == had) {
+			first[2 * id] = e->nr_hops;
+			add_hops(e, prog, target, c->callee);
+			first[2 * id + 1] = e->nr_hops - first[2 * id];
+		}
+		c->first_hop = first[2 * id];
+		c->nr_hops = first[2 * id + 1];
+	}
+	free(first);
+	index_release(&pairs);
+}
+
+static void weigh_hops(struct evidence *e)
+{
+	e->hop_weights = xcalloc((size_t)e->nr_hops + 1, sizeof(*e->hop_weights));
+	for (uint32_t i = 0; i < e->nr_calls; i++)
+		for (uint32_t k = 0; k < e->calls[i].nr_hops; k++)
+			e->hop_weights[e->calls[i].first_hop + k] += (double)e->calls[i].weight;
+}
+
 static void take_calls(struct evidence *e, struct program *prog)
 {
 	const struct profile *p = e->profile;
@@ -60,7 +131,7 @@ static void take_calls(struct evidence *e, struct program *prog)
 			continue;
 		const struct flow *f = off == PROFILE_OFF_UNKNOWN ? NULL : program_flow(prog, caller);
 		e->calls[e->nr_calls++] = (struct evidence_call){
-			caller, callee, f ? flow_call_at(f, off) : FLOW_NONE, off, p->call_weights[i],
+			caller, callee, f ? flow_call_at(f, off) : FLOW_NONE, off, p->call_weights[i], 0, 0,
 		};
 	}
 	qsort(e->calls, e->nr_calls, sizeof(*e->calls), compare_calls);
@@ -89,6 +160,13 @@ static void index_by_func(struct evidence *e, uint32_t nr_funcs)
 		e->first_call[e->calls[i].caller + 1]++;
 	for (uint32_t i = 0; i < e->nr_touches; i++)
 		e->first_touch[e->touches[i].func + 1]++;
+	e->hop_of_func = xmalloc(((size_t)nr_funcs + 1) * sizeof(*e->hop_of_func));
+	memset(e->hop_of_func, 0xff, ((size_t)nr_funcs + 1) * sizeof(*e->hop_of_func));
+	e->next_hop = xcalloc((size_t)e->nr_hops + 1, sizeof(*e->next_hop));
+	for (uint32_t h = 0; h < e->nr_hops; h++) {
+		e->next_hop[h] = e->hop_of_func[e->hops[h].func];
+		e->hop_of_func[e->hops[h].func] = h;
+	}
 	for (uint32_t f = 0; f < nr_funcs; f++) {
 		e->first_call[f + 1] += e->first_call[f];
 		e->first_touch[f + 1] += e->first_touch[f];
@@ -101,6 +179,8 @@ void evidence_init(struct evidence *e, struct program *prog, const struct profil
 	e->profile = p;
 	match_funcs(e, prog->img);
 	take_calls(e, prog);
+	find_hops(e, prog);
+	weigh_hops(e);
 	take_touches(e);
 	index_by_func(e, prog->img->nr_funcs);
 }
@@ -111,6 +191,10 @@ void evidence_release(struct evidence *e)
 	free(e->profile_of);
 	free(e->calls);
 	free(e->first_call);
+	free(e->hops);
+	free(e->hop_weights);
+	free(e->hop_of_func);
+	free(e->next_hop);
 	free(e->touches);
 	free(e->first_touch);
 	memset(e, 0, sizeof(*e));
@@ -158,6 +242,12 @@ bool evidence_block_weights(const struct evidence *e, struct program *prog, uint
 		if (c->site == FLOW_NONE)
 			continue;
 		weights[f->calls[c->site].block] += (float)c->weight;
+		any = true;
+	}
+	for (uint32_t h = e->hop_of_func[func]; h != INDEX_NONE; h = e->next_hop[h]) {
+		if (e->hops[h].site == FLOW_NONE)
+			continue;
+		weights[f->calls[e->hops[h].site].block] += (float)e->hop_weights[h];
 		any = true;
 	}
 	return any;

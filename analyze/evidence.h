@@ -16,6 +16,13 @@ struct evidence_call {
 	uint32_t site;			/* in the caller's flow.calls; FLOW_NONE when the offset is not one's */
 	uint32_t off;			/* as in the profile */
 	uint64_t weight;
+	uint32_t first_hop, nr_hops;	/* in hops: jumps between the call's target and the callee */
+};
+
+/* A function that was called and left by a tail call before anyone looked. */
+struct evidence_hop {
+	uint32_t func, site;	/* image func; its tail call in flow.calls, FLOW_NONE when it is not known which */
+	uint32_t callee;	/* where that leads */
 };
 
 struct evidence_touch {
@@ -30,6 +37,11 @@ struct evidence {
 	struct evidence_call *calls;	/* sorted by (caller, off, callee) */
 	uint32_t nr_calls;
 	uint32_t *first_call;		/* [image func], and one past the last */
+	struct evidence_hop *hops;
+	uint32_t nr_hops, alloc_hops;
+	double *hop_weights;		/* [hop]: of the calls that took it */
+	uint32_t *hop_of_func;		/* [image func]: a hop of it, INDEX_NONE; the others through next_hop[hop] */
+	uint32_t *next_hop;
 	struct evidence_touch *touches;	/* sorted by (func, chunk) */
 	uint32_t nr_touches;
 	uint32_t *first_touch;		/* [image func], and one past the last */

@@ -44,6 +44,7 @@ struct flow_block {
 	uint32_t ipdom;			/* block, FLOW_NONE when only the exit or nothing post-dominates it */
 	uint32_t flags;			/* enum flow_flags */
 	uint32_t depth;			/* of loops */
+	uint32_t dominated;		/* bytes of the blocks it dominates, itself included; 0 when not reached */
 	enum insn_test test;		/* of the closing branch */
 };
 

@@ -230,12 +230,23 @@ static void find_loops(struct flow *f)
 	free(stack);
 }
 
+static void sum_dominated(struct flow *f)
+{
+	for (uint32_t i = f->nr_rpo; i-- > 0;) {
+		struct flow_block *b = &f->blocks[f->rpo[i]];
+		b->dominated += b->end - b->start;
+		if (b->idom != FLOW_NONE)
+			f->blocks[b->idom].dominated += b->dominated;
+	}
+}
+
 void flow_find_dominators(struct flow *f)
 {
 	fill_preds(f);
 	find_forward(f);
 	find_backward(f);
 	find_loops(f);
+	sum_dominated(f);
 }
 
 bool flow_dominates(const struct flow *f, uint32_t a, uint32_t b)
