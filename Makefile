@@ -148,6 +148,7 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
 UNIT_TESTS := \
 	chain \
+	fetch \
 	lds \
 	perfdata \
 	plan \
@@ -158,6 +159,7 @@ UNIT_TESTS := \
 # One bats file each.
 BATS_TESTS := \
 	collect \
+	fetch \
 	ld
 
 all: hottext hottext-ld hottext-qemu.so
@@ -195,7 +197,8 @@ $(O)/%.o: %.c Makefile
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The machine files as strings, so that the binary stands alone.
-MACHINES := $(sort $(wildcard analyze/machines/*.machine))
+MACHINE_NAMES := $(sort $(patsubst analyze/machines/%.machine,%,$(wildcard analyze/machines/*.machine)))
+MACHINES := $(MACHINE_NAMES:%=analyze/machines/%.machine)
 
 $(O)/analyze/machine_files.c: $(MACHINES) Makefile
 	$(call say,GEN,$@)

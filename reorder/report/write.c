@@ -56,7 +56,7 @@ static int draw_pages(const char *dir)
 int report_write_all(const struct plan *p, const char *dir)
 {
 	if (write_one(p, dir, "plan.json", plan_write_json) || write_one(p, dir, "report.txt", write_text) ||
-	    write_one(p, dir, "hotpages.dot", write_pages))
+	    write_one(p, dir, "report.html", report_html) || write_one(p, dir, "hotpages.dot", write_pages))
 		return -1;
 	return draw_pages(dir);
 }
