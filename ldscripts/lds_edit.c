@@ -115,15 +115,15 @@ static bool is_align(const struct lds *l, const struct lds_stmt *s)
 	       memmem(l->text + s->start, s->end - s->start, "ALIGN", 5);
 }
 
-/* Before the first statement of the main text, and before the alignment that it begins with. */
-static size_t hot_place(const struct lds *l, const struct lds_section *text)
+/* Before the first statement of the main text, behind the alignment that it begins with (layout_assign() knows). */
+static size_t hot_place(const struct lds_section *text)
 {
 	for (unsigned int i = 0; i < text->nr_stmts; i++) {
 		const struct lds_stmt *s = &text->stmts[i];
 
 		for (unsigned int j = 0; s->kind == LDS_INPUT && s->any_file && j < s->nr_patterns; j++)
 			if (is_main_pattern(s->patterns[j]))
-				return i && is_align(l, s - 1) ? s[-1].start : s->start;
+				return s->start;
 	}
 	return text->body_end;
 }
@@ -217,7 +217,7 @@ static bool is_deleted(const struct edits *e, const struct span *g)
 static int add_hot(const struct lds *l, const struct lds_changes *c, FILE *fp)
 {
 	const struct lds_section *text = find_text(l);
-	size_t at = hot_place(l, text);
+	size_t at = hot_place(text);
 	struct edits e = { 0 };
 	int ret = -1;
 

@@ -139,12 +139,20 @@ static int64_t page_of(const struct check *c, uint64_t addr, bool planned)
 	return plan_page_of(addr, planned ? c->p->text_start : c->img->text_start, c->p->machine.page_bytes);
 }
 
+/* Init text, or head text in front of _stext: it runs on from _etext, wherever that comes to lie. */
+static bool was_outside(const struct check *c, const struct plan_unit *u)
+{
+	return u->addr_before < c->p->text_start || u->addr_before - c->p->text_start >= c->p->before.text_bytes;
+}
+
 /* Whether every touched byte is on its planned page. */
 static bool pages_hold(const struct check *c, uint32_t unit)
 {
 	const struct plan_unit *u = &c->p->units[unit];
 	uint64_t addr = c->spots[unit].addr;
 
+	if (was_outside(c, u))
+		return true;
 	if (page_of(c, addr, false) != u->page)
 		return false;
 	for (uint32_t i = 0; i < u->nr_ranges; i++) {
@@ -204,11 +212,13 @@ static void check_places(struct check *c)
 		}
 		bool page = pages_hold(c, i), order = !u->moved || !before || s->addr >= c->spots[last].addr;
 
-		v->at_address += s->addr == u->addr;
+		bool there = s->addr == u->addr || was_outside(c, u);
+
+		v->at_address += there;
 		v->on_page += page;
 		v->placed += u->moved;
 		v->in_order += u->moved && order;
-		if (!page || !order || (c->opts->exact && s->addr != u->addr)) {
+		if (!page || !order || (c->opts->exact && !there)) {
 			char *why = explain(c, i, before);
 
 			stray(v, u->name, "%s", why);
@@ -246,12 +256,13 @@ static void check_functions(struct check *c)
 		v->outside++;
 	}
 	for (uint32_t i = 0; i < c->p->nr_units; i++) {
+		const struct plan_unit *u = &c->p->units[i];
 		const struct spot *s = &c->spots[i];
 
 		if (!s->found || (s->addr >= c->img->text_start && s->addr + s->size <= c->img->text_end))
 			continue;
-		if (c->p->units[i].addr < c->p->text_start)
-			continue;	/* was outside before, as head text may be */
+		if (was_outside(c, u))
+			continue;
 		stray(v, c->p->units[i].name, "outside _stext.._etext");
 		v->outside++;
 	}

@@ -36,7 +36,7 @@ make_kernel() {
 	section .text memcpy 60 | object lib/memcpy.o
 	section .text clear_page 44 | object lib/clear_page.o
 	rm -f vmlinux.a
-	ar rcST vmlinux.a head.o fs/file.o fs/xfs/file.o kernel/core.o lib/memcpy.o lib/clear_page.o
+	ar rcSTP vmlinux.a head.o fs/file.o fs/xfs/file.o kernel/core.o lib/memcpy.o lib/clear_page.o
 }
 
 # kernel_link OUTPUT [ARG...]: as scripts/link-vmlinux.sh does it, through the wrapper or $LINK.

@@ -234,7 +234,7 @@ nothing_left() {
 		grep -qF -- "$s PROGBITS" sections || readelf -SW vmlinux.o | grep -qF -- "$s "
 	done
 	rm vmlinux.a
-	ar rcST vmlinux.a vmlinux.o
+	ar rcSTP vmlinux.a vmlinux.o
 	plan <<-'P'
 	*(.text.asm..lib_clear_page)
 	*(.text.helper..fs_xfs_file)
