@@ -18,7 +18,7 @@ PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 
-PACKAGES := libelf libdw libzstd jansson libtracecmd
+PACKAGES := libelf libdw libzstd jansson libtracecmd libtracefs
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
 SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
@@ -51,6 +51,7 @@ COLLECT_SRCS := \
 	collect/fetchpaths.c \
 	collect/folded.c \
 	collect/ftrace_names.c \
+	collect/ftrace_settings.c \
 	collect/ftracetext.c \
 	collect/funcgraph.c \
 	collect/path_walk.c \
@@ -68,6 +69,9 @@ COLLECT_SRCS := \
 	collect/qemu/sim.c \
 	collect/reader.c \
 	collect/reader_fetch.c \
+	collect/record_ftrace.c \
+	collect/record_perf.c \
+	collect/record_profile.c \
 	collect/record_qemu.c \
 	collect/record_run.c \
 	collect/root.c \
@@ -78,6 +82,7 @@ ANALYZE_SRCS := \
 	analyze/activation.c \
 	analyze/align.c \
 	analyze/branch.c \
+	analyze/callgraph.c \
 	analyze/cmd_complete.c \
 	analyze/cmd_machines.c \
 	analyze/complete.c \
@@ -95,6 +100,7 @@ ANALYZE_SRCS := \
 	analyze/machine.c \
 	analyze/objects.c \
 	analyze/program.c \
+	analyze/sequence.c \
 	analyze/replay.c \
 	analyze/text.c \
 	analyze/tlb.c \
@@ -103,6 +109,17 @@ ANALYZE_SRCS := \
 	analyze/units_symbols.c
 
 REORDER_SRCS := \
+	reorder/c3.c \
+	reorder/cdsort.c \
+	reorder/cluster.c \
+	reorder/layout.c \
+	reorder/order.c \
+	reorder/pack.c \
+	reorder/page_order.c \
+	reorder/pages.c \
+	reorder/partition.c \
+	reorder/refine.c \
+	reorder/windows.c \
 	reorder/cmd_report.c \
 	reorder/pageset.c \
 	reorder/plan.c \
@@ -150,6 +167,7 @@ UNIT_TESTS := \
 	chain \
 	fetch \
 	lds \
+	link \
 	perfdata \
 	plan \
 	profile \
