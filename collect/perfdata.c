@@ -298,12 +298,10 @@ static bool is_stream(struct input *in, bool *swap)
 	return perfdata_u64(h + 8, *swap) == 16;
 }
 
-static int read_stream(struct run *r, struct input *in, const char *path)
+static int read_stream(struct run *r, struct input *in)
 {
 	struct perfdata_stream s;
 
-	if (!strcmp(path, "-"))
-		input_raw(in);	/* compressed records are zstd frames too */
 	input_skip(in, 16);
 	r->d.pipe = true;
 	perfdata_stream_init(&s, -1, in, 0, UINT64_MAX, r->d.swap);
@@ -322,7 +320,7 @@ static int read_perfdata(struct input *in, const char *path, const struct collec
 		return -1;
 	fd = spill_reopen(in, path);
 	if (fd < 0 && is_stream(in, &r.d.swap)) {
-		ret = read_stream(&r, in, path);
+		ret = read_stream(&r, in);
 	} else {
 		if (fd < 0)
 			fd = spill_file(in, path);

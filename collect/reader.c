@@ -66,7 +66,12 @@ static int read_input(struct input *in, const char *path, const struct collect_o
 {
 	char head[HEAD_SIZE + 1];
 	size_t len;
-	const void *data = input_peek(in, HEAD_SIZE, &len);
+	const void *data = input_peek(in, 8, &len);
+
+	/* The zstd frames within perf.data are pieces of one stream, which only its reader can put together. */
+	if (perfdata_probe(data, len))
+		input_raw(in);
+	data = input_peek(in, HEAD_SIZE, &len);
 
 	if (input_failed(in))
 		return -1;

@@ -20,6 +20,7 @@ struct input {
 	char *name;
 	int fd;
 	bool eof, failed, raw, in_frame;
+	bool compressed;	/* a frame was opened */
 	ZSTD_DCtx *dctx;
 
 	char *raw_buf;		/* bytes as they are in the file: [raw_pos, raw_end) */
@@ -89,7 +90,7 @@ unsigned long input_lineno(const struct input *in)
 
 void input_raw(struct input *in)
 {
-	in->raw = true;
+	in->raw = !in->compressed;
 }
 
 static void fail(struct input *in, const char *what)
@@ -182,7 +183,7 @@ static bool fill(struct input *in)
 	}
 	if (!in->in_frame && !in->raw && have >= sizeof(zstd_magic) &&
 	    !memcmp(in->raw_buf + in->raw_pos, zstd_magic, sizeof(zstd_magic)))
-		in->in_frame = true;
+		in->in_frame = in->compressed = true;
 	if (in->in_frame) {
 		decode_frame(in);
 		return !in->failed;

@@ -41,7 +41,10 @@ uint64_t input_offset(const struct input *in);
 /* True when the stream ended in an error (I/O, broken zstd frame), which has been reported. */
 bool input_failed(const struct input *in);
 
-/* Stop opening zstd frames from here on: the format embeds its own (perf.data). */
+/*
+ * Stop opening zstd frames from here on: the format embeds its own (perf.data).
+ * Where the stream itself turned out to be compressed, its further frames still are.
+ */
 void input_raw(struct input *in);
 
 #endif
