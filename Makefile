@@ -252,15 +252,26 @@ $(O)/bench/tlb: $(O)/bench/tlb.o $(OBJS)
 bench-tlb: $(O)/bench/tlb
 	$(Q)$<
 
+# Builds, profiles, relinks, boots and measures real kernels; KERNELS chooses among x86_64 and ppc405.
+KERNELS ?= x86_64
+check-kernel: all
+	$(Q)tests/kernel/check.sh $(KERNELS)
+
+# Rebuilds the bundled sample kernel and its recordings.
+sample: all
+	$(Q)samples/make-sample.sh
+
 clean:
 	rm -rf $(O) hottext hottext-ld hottext-qemu.so
 
 help:
 	@echo 'make            build ./hottext'
 	@echo 'make check      run the tests'
+	@echo 'make check-kernel  build, order, boot and measure real kernels (KERNELS="x86_64 ppc405")'
+	@echo 'make sample     rebuild the bundled sample kernel and its recordings'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: V=1 (show commands), O=DIR (build folder), SAN=1 (ASan and UBSan), DESTDIR, prefix'
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench-tlb check clean help
+.PHONY: all bench-tlb check check-kernel clean help sample

@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The kernel check: builds Linux, profiles it in QEMU, plans, relinks, boots, verifies, measures, and compares.
+#   check.sh [KERNEL...]     x86_64 (default) and ppc405
+# HOTTEXT_CACHE keeps kernels between runs (see build.sh); HOTTEXT_EFFORT is passed to optimize; what was recorded,
+# planned and measured stays in HOTTEXT_CHECK (default: $HOTTEXT_CACHE/check/KERNEL).
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+. "$here/steps.sh"
+
+[ $# -gt 0 ] || set -- x86_64
+install_packages "$@"
+for kernel; do
+	echo "# $kernel"
+	start_kernel "$kernel"
+	case $kernel in
+	x86_64) . "$here/check-x86_64.sh" ;;
+	ppc405) . "$here/check-ppc405.sh" ;;
+	*) die "no kernel '$kernel'" ;;
+	esac
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
