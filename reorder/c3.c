@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Call-chain clustering: Ottoni and Maher, "Optimizing Function Placement for
+ * Large-Scale Data-Center Applications" (CGO 2017), with the constants lld uses
+ * for --call-graph-profile-sort=hfsort; and Pettis and Hansen, "Profile Guided
+ * Code Positioning" (PLDI 1990), both over the same clusters.
+ */
+#include "reorder/order.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/callgraph.h"
+#include "analyze/image.h"
+#include "lib/mem.h"
+#include "reorder/layout.h"
+
+enum {
+	C3_MIN_PROBABILITY = 10,	/* an arc below a tenth of the callee's weight is not followed */
+	C3_DENSITY_FALL = 8,		/* a merge may thin the caller's cluster this much */
+	C3_MAX_CLUSTER = 1 << 20,	/* bytes */
+};
+
+struct cluster {
+	uint32_t head, tail;	/* members as a chain through next[] */
+	uint32_t prev_best;	/* best predecessor of its first function, INDEX_NONE: none */
+	uint64_t best_weight, first_weight;
+	uint64_t size, weight;
+};
+
+struct clusters {
+	struct cluster *c;	/* [hot index] */
+	uint32_t *leader, *next;
+	uint32_t *units;	/* [hot index]: unit */
+	uint32_t *hot;		/* [unit]: hot index or INDEX_NONE */
+	uint32_t nr;
+};
+
+static double density(const struct cluster *c)
+{
+	return c->size ? (double)c->weight / (double)c->size : 0;
+}
+
+/*
+ * A node weighs what is called into it, as in lld, where call counts are all that
+ * is known; where the profile has none (flat samples), its samples.
+ */
+static void clusters_init(struct clusters *cs, const struct callgraph *cg)
+{
+	const struct image *img = cg->image;
+
+	cs->units = hot_units(cg, &cs->nr);
+	cs->c = xcalloc(cs->nr, sizeof(*cs->c));
+	cs->leader = xcalloc(cs->nr, sizeof(*cs->leader));
+	cs->next = xcalloc(cs->nr, sizeof(*cs->next));
+	cs->hot = xmalloc(img->nr_units * sizeof(*cs->hot));
+	memset(cs->hot, 0xff, img->nr_units * sizeof(*cs->hot));
+	for (uint32_t i = 0; i < cs->nr; i++) {
+		uint32_t u = cs->units[i];
+
+		cs->hot[u] = cs->leader[i] = i;
+		cs->next[i] = INDEX_NONE;
+		cs->c[i] = (struct cluster){ i, i, INDEX_NONE, 0, 0, img->units[u].size, 0 };
+	}
+	for (uint32_t i = 0; i < cg->nr_edges; i++) {
+		const struct callgraph_edge *e = &cg->edges[i];
+		uint32_t from = cs->hot[e->from], to = cs->hot[e->to];
+
+		if (to == INDEX_NONE)
+			continue;
+		cs->c[to].weight += e->weight;
+		if (from != INDEX_NONE && e->weight > cs->c[to].best_weight) {
+			cs->c[to].best_weight = e->weight;
+			cs->c[to].prev_best = from;
+		}
+	}
+	for (uint32_t i = 0; i < cs->nr; i++) {
+		if (!cs->c[i].weight)
+			cs->c[i].weight = cg->nodes[cs->units[i]].samples;
+		cs->c[i].first_weight = cs->c[i].weight;
+	}
+}
+
+static void clusters_release(struct clusters *cs)
+{
+	free(cs->c);
+	free(cs->leader);
+	free(cs->next);
+	free(cs->units);
+	free(cs->hot);
+}
+
+static uint32_t leader_of(struct clusters *cs, uint32_t i)
+{
+	while (cs->leader[i] != i)
+		i = cs->leader[i] = cs->leader[cs->leader[i]];
+	return i;
+}
+
+/* Append cluster from to cluster into. */
+static void merge(struct clusters *cs, uint32_t into, uint32_t from)
+{
+	struct cluster *a = &cs->c[into], *b = &cs->c[from];
+
+	cs->leader[from] = into;
+	cs->next[a->tail] = b->head;
+	a->tail = b->tail;
+	a->size += b->size;
+	a->weight += b->weight;
+	b->size = b->weight = 0;
+}
+
+struct ranked {
+	uint32_t i;
+	double key;
+};
+
+static int compare_ranked(const void *pa, const void *pb)
+{
+	const struct ranked *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	return a->i < b->i ? -1 : a->i > b->i;
+}
+
+/* The clusters that are left, densest first. */
+static void emit(struct clusters *cs, struct layout *l)
+{
+	struct ranked *r = xcalloc(cs->nr, sizeof(*r));
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < cs->nr; i++)
+		if (cs->leader[i] == i)
+			r[nr++] = (struct ranked){ i, density(&cs->c[i]) };
+	qsort(r, nr, sizeof(*r), compare_ranked);
+	for (uint32_t k = 0; k < nr; k++)
+		for (uint32_t i = cs->c[r[k].i].head; i != INDEX_NONE; i = cs->next[i])
+			layout_append(l, cs->units[i], 0);
+	free(r);
+}
+
+static bool worth_merging(const struct cluster *c, const struct cluster *pred)
+{
+	double merged = (double)(c->weight + pred->weight) / (double)(c->size + pred->size);
+
+	return c->size + pred->size <= C3_MAX_CLUSTER && merged >= density(pred) / C3_DENSITY_FALL;
+}
+
+void order_c3(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
+{
+	struct clusters cs = { 0 };
+
+	(void)opts;
+	clusters_init(&cs, cg);
+	struct ranked *r = xcalloc(cs.nr, sizeof(*r));
+	for (uint32_t i = 0; i < cs.nr; i++)
+		r[i] = (struct ranked){ i, density(&cs.c[i]) };
+	qsort(r, cs.nr, sizeof(*r), compare_ranked);
+	for (uint32_t k = 0; k < cs.nr; k++) {
+		uint32_t i = leader_of(&cs, r[k].i);
+		const struct cluster *first = &cs.c[r[k].i];
+
+		if (first->prev_best == INDEX_NONE || first->best_weight * C3_MIN_PROBABILITY <= first->first_weight)
+			continue;
+		uint32_t pred = leader_of(&cs, first->prev_best);
+		if (pred != i && worth_merging(&cs.c[i], &cs.c[pred]))
+			merge(&cs, pred, i);
+	}
+	emit(&cs, l);
+	free(r);
+	clusters_release(&cs);
+}
+
+static void reverse(struct clusters *cs, uint32_t leader)
+{
+	struct cluster *c = &cs->c[leader];
+	uint32_t prev = INDEX_NONE;
+
+	for (uint32_t i = c->head, next; i != INDEX_NONE; i = next) {
+		next = cs->next[i];
+		cs->next[i] = prev;
+		prev = i;
+	}
+	uint32_t head = c->head;
+	c->head = c->tail;
+	c->tail = head;
+}
+
+/* Bytes between a member's start and its cluster's start. */
+static uint64_t distance_from_head(const struct clusters *cs, const struct callgraph *cg, uint32_t leader, uint32_t member)
+{
+	uint64_t d = 0;
+
+	for (uint32_t i = cs->c[leader].head; i != member; i = cs->next[i])
+		d += cg->image->units[cs->units[i]].size;
+	return d;
+}
+
+/* Join two chains so that the edge's ends come nearest: each may be turned round. */
+static void join_nearest(struct clusters *cs, const struct callgraph *cg, uint32_t a, uint32_t in_a, uint32_t b, uint32_t in_b)
+{
+	if (distance_from_head(cs, cg, a, in_a) * 2 < cs->c[a].size)
+		reverse(cs, a);
+	if (distance_from_head(cs, cg, b, in_b) * 2 > cs->c[b].size)
+		reverse(cs, b);
+	merge(cs, a, b);
+}
+
+void order_ph(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
+{
+	struct clusters cs = { 0 };
+	struct index pairs = { 0 };
+	uint64_t *weights = xcalloc(cg->nr_edges, sizeof(*weights));
+
+	(void)opts;
+	clusters_init(&cs, cg);
+	for (uint32_t i = 0; i < cg->nr_edges; i++) {
+		const struct callgraph_edge *e = &cg->edges[i];
+		uint32_t a = cs.hot[e->from], b = cs.hot[e->to];
+
+		if (a == INDEX_NONE || b == INDEX_NONE)
+			continue;
+		uint32_t key[2] = { a < b ? a : b, a < b ? b : a };
+		weights[index_add(&pairs, key, sizeof(key))] += e->weight;
+	}
+	struct ranked *r = xcalloc(pairs.nr_keys, sizeof(*r));
+	for (uint32_t i = 0; i < pairs.nr_keys; i++)
+		r[i] = (struct ranked){ i, (double)weights[i] };
+	qsort(r, pairs.nr_keys, sizeof(*r), compare_ranked);
+	for (uint32_t k = 0; k < pairs.nr_keys; k++) {
+		const uint32_t *key = pairs.keys[r[k].i].data;
+		uint32_t a = leader_of(&cs, key[0]), b = leader_of(&cs, key[1]);
+
+		if (a != b)
+			join_nearest(&cs, cg, a, key[0], b, key[1]);
+	}
+	emit(&cs, l);
+	free(r);
+	free(weights);
+	index_release(&pairs);
+	clusters_release(&cs);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pack: the units that ran are put on pages so that what runs together needs few
+ * of them; then pages are ordered, and units inside each page.
+ */
+#include "reorder/order.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/callgraph.h"
+#include "analyze/image.h"
+#include "analyze/machine.h"
+#include "lib/mem.h"
+#include "reorder/cluster.h"
+#include "reorder/layout.h"
+#include "reorder/page_order.h"
+#include "reorder/pages.h"
+#include "reorder/partition.h"
+#include "reorder/refine.h"
+#include "reorder/windows.h"
+
+enum {
+	PAGE = 4096,		/* bytes: the frame packed for; larger pages are groups of them */
+	SAMPLES = 4096,		/* windows drawn to tell uses apart */
+};
+static const double flatten = 0.4;	/* so that a mix never profiled is served too */
+
+struct packer {
+	const struct callgraph *cg;
+	struct windows w;
+	struct pages pages;
+	uint32_t *rank;		/* [unit]: its place in the cdsort order */
+};
+
+/* Where the text that does not move will lie, once the hot units have gone to the front. */
+static void assign_fixed(struct layout *l, const uint32_t *hot, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		layout_append(l, hot[i], i ? 0 : PAGE);
+	layout_assign(l);
+}
+
+/* Callers beside callees: the order of units inside a page is cdsort's. */
+static void rank_units(struct packer *k, const struct order_options *opts)
+{
+	struct layout l;
+
+	layout_init(&l, k->cg->image);
+	order_cdsort(k->cg, opts, &l);
+	k->rank = xcalloc(k->cg->image->nr_units, sizeof(*k->rank));
+	for (uint32_t i = 0; i < l.nr_hot; i++)
+		k->rank[l.hot[i].unit] = i;
+	layout_release(&l);
+}
+
+struct member {
+	uint32_t slot, rank, align;
+};
+
+static int compare_members(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	if (a->align != b->align)
+		return a->align > b->align ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* The units of one page or of a large unit's pages, in their order there. Returns how many. */
+static uint32_t list_members(const struct packer *k, const struct page_run *run, struct member *m)
+{
+	const struct windows *w = &k->w;
+	uint32_t nr = 0;
+
+	for (uint32_t s = 0; s < w->nr_free; s++) {
+		uint32_t page = k->pages.page_of[s];
+		const struct unit *u = &k->cg->image->units[w->slots[s].unit];
+
+		if (page < run->first || page >= run->first + run->nr || w->slots[s].part)
+			continue;
+		/* A large unit begins its page; the widely aligned come before the others. */
+		m[nr++] = (struct member){ s, k->rank[w->slots[s].unit],
+			!slot_is_single(w, s) ? UINT32_MAX : u->align > 16 ? u->align : 0 };
+	}
+	qsort(m, nr, sizeof(*m), compare_members);
+	return nr;
+}
+
+static bool run_is_used(const struct packer *k, const struct use *slots, const struct member *m, uint32_t nr)
+{
+	(void)k;
+	for (uint32_t i = 0; i < nr; i++)
+		if (use_count(slots, m[i].slot))
+			return true;
+	return false;
+}
+
+/*
+ * Write the pages down. Each begins with an explicit alignment, so that an error
+ * in one unit's size could not shift the rest; pages that no sample uses follow
+ * each other without gaps.
+ */
+static void emit(struct packer *k, const struct use *slots, struct layout *l)
+{
+	uint32_t nr_runs;
+	struct page_run *runs = order_pages(&k->pages, slots, &nr_runs);
+	struct member *m = xcalloc(k->w.nr_free, sizeof(*m));
+
+	for (uint32_t i = 0; i < nr_runs; i++) {
+		uint32_t nr = list_members(k, &runs[i], m);
+		uint32_t align = !i || run_is_used(k, slots, m, nr) ? PAGE : 0;
+
+		for (uint32_t j = 0; j < nr; j++)
+			layout_append(l, k->w.slots[m[j].slot].unit, j ? 0 : align);
+	}
+	free(m);
+	free(runs);
+}
+
+static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
+{
+	static const uint64_t budgets[] = { 0, 5, 20, 60, 150, 300, 600, 1200, 2500, 5000 };	/* M items, by effort */
+	struct partition_options part = { SAMPLES, flatten, 4 + opts->effort };
+	struct refine_options fine = { 32, budgets[opts->effort] * 1000000, 0.6 };
+
+	if (opts->machine && opts->machine->text_page <= PAGE)
+		fine.entries = opts->machine->levels[0].entries;
+	pages_init(&k->pages, &k->w);
+	partition(&k->pages, &k->w, &part);
+	refine(&k->pages, &k->w, slots, &fine);
+}
+
+void order_pack(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
+{
+	struct packer k = { .cg = cg };
+	struct layout fixed;
+	struct use slots;
+	uint32_t nr, *hot = hot_units(cg, &nr);
+
+	if (!nr) {
+		free(hot);
+		return;
+	}
+	layout_init(&fixed, cg->image);
+	assign_fixed(&fixed, hot, nr);
+	windows_init(&k.w, cg, opts->seq, hot, nr, &fixed, PAGE);
+	sample_windows(&slots, &k.w, SAMPLES, flatten);
+	rank_units(&k, opts);
+	pack(&k, opts, &slots);
+	emit(&k, &slots, l);
+	use_release(&slots);
+	pages_release(&k.pages);
+	windows_release(&k.w);
+	layout_release(&fixed);
+	free(k.rank);
+	free(hot);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Hypergraph partitioning of slots into pages: windows are the hyperedges, a page
+ * touched by a window costs that window's weight once (the connectivity
+ * objective), pages have a capacity. Agglomerative coarsening by similarity of
+ * use, then moves and swaps with exact gains.
+ */
+#ifndef REORDER_PARTITION_H
+#define REORDER_PARTITION_H
+
+#include <stdint.h>
+
+struct pages;
+struct use;
+struct windows;
+
+struct partition_options {
+	uint32_t samples;	/* windows drawn by weight, a multiple of 64: how finely use is told apart */
+	double flatten;		/* windows are drawn by weight to this power: below 1 rare ones count for more */
+	uint32_t passes;	/* of moves and swaps over all slots */
+};
+
+/* Which slots each of so many windows uses, drawn by weight to the power flatten. The caller releases u. */
+void sample_windows(struct use *u, const struct windows *w, uint32_t samples, double flatten);
+
+/* Puts every single slot on a page. p: as from pages_init(). */
+void partition(struct pages *p, const struct windows *w, const struct partition_options *opts);
+
+#endif
