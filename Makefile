@@ -54,6 +54,7 @@ COLLECT_SRCS := \
 	collect/ftrace_settings.c \
 	collect/ftracetext.c \
 	collect/funcgraph.c \
+	collect/normalize.c \
 	collect/path_walk.c \
 	collect/perfdata.c \
 	collect/perfdata_events.c \
@@ -120,7 +121,11 @@ REORDER_SRCS := \
 	reorder/partition.c \
 	reorder/refine.c \
 	reorder/windows.c \
+	reorder/cmd_analyze.c \
+	reorder/cmd_reorder.c \
 	reorder/cmd_report.c \
+	reorder/job.c \
+	reorder/job_options.c \
 	reorder/pageset.c \
 	reorder/plan.c \
 	reorder/plan_fill.c \
@@ -141,6 +146,8 @@ REORDER_SRCS := \
 	reorder/report/write.c
 
 LDSCRIPTS_SRCS := \
+	ldscripts/cmd_optimize.c \
+	ldscripts/plan_folder.c \
 	ldscripts/cmd_ld.c \
 	ldscripts/cmd_verify.c \
 	ldscripts/fragment.c \
@@ -166,8 +173,11 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 UNIT_TESTS := \
 	chain \
 	fetch \
+	image \
 	lds \
 	link \
+	linkmap \
+	machine \
 	perfdata \
 	plan \
 	profile \
@@ -178,7 +188,8 @@ UNIT_TESTS := \
 BATS_TESTS := \
 	collect \
 	fetch \
-	ld
+	ld \
+	machines
 
 all: hottext hottext-ld hottext-qemu.so
 

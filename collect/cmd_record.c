@@ -10,6 +10,9 @@
 #include "record.h"
 
 static const struct command *const recorders[] = {
+	&record_perf_command,
+	&record_ftrace_command,
+	&record_profile_command,
 	&record_qemu_command,
 };
 

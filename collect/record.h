@@ -18,6 +18,9 @@ extern const struct command record_profile_command;
  */
 int record_run(char *const argv[], const char *remedy);
 
+/* Without a command: wait for SIGINT, SIGTERM or SIGHUP, and go on. */
+void record_wait(void);
+
 /* The signal that was handed on during record_run, 0 when none. */
 int record_signal(void);
 

@@ -22,6 +22,27 @@ static void hand_on(int sig)
 		kill(child, sig);
 }
 
+static sigset_t passed_set(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
+		sigaddset(&set, passed_signals[i]);
+	return set;
+}
+
+void record_wait(void)
+{
+	sigset_t set = passed_set(), old;
+	int sig;
+
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	if (!sigwait(&set, &sig))
+		got_signal = sig;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
 int record_signal(void)
 {
 	return got_signal;
@@ -30,6 +51,9 @@ int record_signal(void)
 /* In the child: exec, or tell the parent why not through the pipe, which exec closes. */
 static void run_child(char *const argv[], int fd)
 {
+	sigset_t set = passed_set();
+
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	execvp(argv[0], argv);
 	int err = errno;
 	ssize_t n = write(fd, &err, sizeof(err));
@@ -51,6 +75,7 @@ static int wait_child(pid_t pid)
 int record_run(char *const argv[], const char *remedy)
 {
 	struct sigaction old[ARRAY_SIZE(passed_signals)], sa = { .sa_handler = hand_on };
+	sigset_t set = passed_set(), old_set;
 	int fds[2], err = 0;
 
 	if (pipe2(fds, O_CLOEXEC))
@@ -67,6 +92,7 @@ int record_run(char *const argv[], const char *remedy)
 	child = pid;
 	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
 		sigaction(passed_signals[i], &sa, &old[i]);
+	pthread_sigmask(SIG_UNBLOCK, &set, &old_set);	/* what a caller held back is handed on now */
 	close(fds[1]);
 	ssize_t n;
 	while ((n = read(fds[0], &err, sizeof(err))) < 0 && errno == EINTR)
@@ -74,6 +100,7 @@ int record_run(char *const argv[], const char *remedy)
 	close(fds[0]);
 	int ret = wait_child(pid);
 	child = 0;
+	pthread_sigmask(SIG_SETMASK, &old_set, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
 		sigaction(passed_signals[i], &old[i], NULL);
 	if (n > 0 && remedy)
