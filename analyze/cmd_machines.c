@@ -41,7 +41,7 @@ static void print_levels(const struct machine *m, char *buf, size_t size)
 
 static int list(void)
 {
-	printf("%-18s %-14s %6s  %s\n", "machine", "entries", "text", "about");
+	printf("%-19s %-17s %5s  %s\n", "machine", "entries", "text", "about");
 	for (const char *const *name = machine_names(); *name; name++) {
 		struct machine m;
 		char levels[64], page[16];
@@ -50,7 +50,7 @@ static int list(void)
 			return EXIT_FAILED;
 		print_levels(&m, levels, sizeof(levels));
 		print_size(m.text_page, page, sizeof(page));
-		printf("%-18s %-14s %6s  %s\n", m.name, levels, page, m.about);
+		printf("%-19s %-17s %5s  %s\n", m.name, levels, page, m.about);
 		machine_release(&m);
 	}
 	return EXIT_DONE;

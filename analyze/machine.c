@@ -175,7 +175,7 @@ static int parse_cycles(struct parse *ps, char **words)
 	    get_number(ps, words[2], 1, 1000000, &m->miss_cycles_max) < 0)
 		return -1;
 	if (m->miss_cycles_min > m->miss_cycles_max)
-		return bad(ps, "a range that ends before", words[1]);
+		return bad(ps, "a range whose end lies below", words[1]);
 	return 0;
 }
 

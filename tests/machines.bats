@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext machines: the list, one machine, a file, refusals.
+
+setup() {
+	HOTTEXT=${HOTTEXT:-./hottext}
+	dir=$(mktemp -d)
+}
+
+teardown() {
+	rm -rf "$dir"
+}
+
+@test "machines: every file is listed, sorted, each once" {
+	"$HOTTEXT" machines >"$dir/list"
+	sed 1d "$dir/list" | cut -d' ' -f1 >"$dir/names"
+	(cd analyze/machines && ls *.machine) | sed 's/\.machine$//' | LC_ALL=C sort >"$dir/files"
+	cmp "$dir/names" "$dir/files"
+}
+
+@test "machines: a name prints the very file" {
+	for f in analyze/machines/*.machine; do
+		"$HOTTEXT" machines "$(basename "$f" .machine)" >"$dir/out"
+		cmp "$dir/out" "$f"
+	done
+}
+
+@test "machines: every shipped file says where its numbers come from" {
+	for f in analyze/machines/*.machine; do
+		sed 1d "$f" >"$dir/body"
+		grep -q '^# ..........' "$dir/body" || { echo "$f"; false; }
+	done
+}
+
+@test "machines: what is printed reads back as a file" {
+	"$HOTTEXT" machines skylake >"$dir/my.machine"
+	"$HOTTEXT" machines -j "$dir/my.machine" >"$dir/a"
+	"$HOTTEXT" machines -j skylake >"$dir/b"
+	sed -i 's/"my"/"skylake"/' "$dir/a"
+	cmp "$dir/a" "$dir/b"
+}
+
+@test "machines: --json is a list of all" {
+	"$HOTTEXT" machines --json >"$dir/json"
+	[ "$(grep -c '"arch":' "$dir/json")" = "$(ls analyze/machines/*.machine | wc -l)" ]
+}
+
+@test "machines: an unknown name is an error that tells what to do" {
+	run "$HOTTEXT" machines pdp11
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: unknown machine 'pdp11'; 'hottext machines' lists them" ]
+}
+
+@test "machines: a broken file is an error with its line" {
+	printf 'level 32\ntext-page 5K\n' >"$dir/x.machine"
+	run "$HOTTEXT" machines "$dir/x.machine"
+	[ "$status" -eq 1 ]
+	[[ $output == *"x.machine': line 2: not a page size"* ]]
+}
+
+@test "machines: two names are a usage error" {
+	run "$HOTTEXT" machines skylake zen2
+	[ "$status" -eq 2 ]
+}
+
+@test "machines: a full disk is exit status 1" {
+	[ -w /dev/full ] || skip "no /dev/full"
+	run bash -c "'$HOTTEXT' machines >/dev/full"
+	[ "$status" -eq 1 ]
+}
