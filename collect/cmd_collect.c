@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hottext collect: any inputs in, one profile out. */
 #include "collect/commands.h"
+#include "collect/normalize.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "lib/error.h"
@@ -8,11 +9,13 @@
 #include "lib/symtab.h"
 
 static const char *opt_vmlinux, *opt_kallsyms, *opt_event, *opt_output;
+static bool opt_normalize;
 
 static const struct opt opts[] = {
 	{ 0, "vmlinux", "FILE", "symbols of the kernel that was profiled", OPT_STRING, &opt_vmlinux, 0, 0 },
 	{ 0, "kallsyms", "FILE", "the same from a copy of /proc/kallsyms, or System.map", OPT_STRING, &opt_kallsyms, 0, 0 },
 	{ 0, "event", "NAME", "read this event only; otherwise all that count cycles", OPT_STRING, &opt_event, 0, 0 },
+	{ 0, "normalize", NULL, "let every host weigh as much as the busiest", OPT_FLAG, &opt_normalize, 0, 0 },
 	{ 'o', "output", "FILE", "write the profile there, not to standard output", OPT_STRING, &opt_output, 0, 0 },
 	OPT_FORCE,
 	OPT_COMMON
@@ -53,7 +56,9 @@ static int run(int argc, char **argv)
 		.event = opt_event,
 		.force = opt_force,
 	};
-	if (!collect_files((const char *const *)argv, (unsigned int)argc, &co, &p) && !write_profile(&p)) {
+	int (*collect)(const char *const *, unsigned int, const struct collect_options *, struct profile *) =
+		opt_normalize ? collect_normalized : collect_files;
+	if (!collect((const char *const *)argv, (unsigned int)argc, &co, &p) && !write_profile(&p)) {
 		collect_print_totals(&p);
 		ret = EXIT_DONE;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/profile_text.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 
@@ -43,6 +44,11 @@ void profile_release(struct profile *p)
 	free(p->path_weights);
 	index_release(&p->nexts);
 	free(p->next_weights);
+	if (p->ids) {
+		index_release(&p->ids->ids);
+		free(p->ids->items);
+		free(p->ids);
+	}
 	memset(p, 0, sizeof(*p));
 }
 
@@ -221,6 +227,12 @@ uint32_t profile_add_path(struct profile *p, enum path_kind kind, uint32_t root,
 	uint32_t id = profile_add_distinct_path(p, kind, root, own, nr_feet, weight);
 	free(own);
 	return id;
+}
+
+void profile_add_path_weight(struct profile *p, uint32_t path, uint64_t weight)
+{
+	BUG_ON(path >= p->paths.nr_keys);
+	add(&p->path_weights[path], weight);
 }
 
 struct profile_path profile_get_path(const struct profile *p, uint32_t path)
@@ -402,4 +414,34 @@ void profile_merge(struct profile *dst, const struct profile *src)
 	}
 	free(funcs);
 	free(paths);
+}
+
+static void scale(uint64_t *weight, double factor)
+{
+	double scaled = (double)*weight * factor + 0.5;
+
+	if (!*weight)
+		return;
+	/* 2^64 itself does not fit. */
+	*weight = scaled >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)scaled;
+	if (!*weight)
+		*weight = 1;
+}
+
+static void scale_all(uint64_t *weights, uint32_t nr, double factor)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		scale(&weights[i], factor);
+}
+
+void profile_scale(struct profile *p, double factor)
+{
+	for (uint32_t i = 0; i < p->names.nr_keys; i++) {
+		scale(&p->funcs[i].samples, factor);
+		scale(&p->funcs[i].calls, factor);
+	}
+	scale_all(p->touch_weights, p->touches.nr_keys, factor);
+	scale_all(p->call_weights, p->calls.nr_keys, factor);
+	scale_all(p->path_weights, p->paths.nr_keys, factor);
+	scale_all(p->next_weights, p->nexts.nr_keys, factor);
 }

@@ -102,6 +102,8 @@ struct profile {
 	struct index nexts;		/* {path, path} */
 	uint64_t *next_weights;
 	uint32_t alloc_nexts;
+
+	struct profile_ids *ids;	/* path ids met in text, so that a known path is read fast; NULL: none */
 };
 
 #define PROFILE_OFF_UNKNOWN UINT32_MAX	/* call offset: not known */
@@ -132,7 +134,11 @@ void profile_add_touch(struct profile *p, uint32_t func, uint32_t chunk, uint64_
 /* count entries into func. */
 void profile_add_entries(struct profile *p, uint32_t func, uint64_t count);
 
-/* count calls from byte offset off of caller to callee. */
+/*
+ * count calls from byte offset off of caller to callee: a byte of the call
+ * instruction, its first where the source knows it, its last where the source is a
+ * return address.
+ */
 void profile_add_call(struct profile *p, uint32_t caller, uint32_t off, uint32_t callee, uint64_t count);
 
 uint32_t profile_foot(struct profile *p, uint32_t func, const uint32_t *chunks, uint32_t nr_words);
@@ -141,6 +147,7 @@ uint32_t profile_add_path(struct profile *p, enum path_kind kind, uint32_t root,
 /* The same for feet of different functions; sorts feet[]. */
 uint32_t profile_add_distinct_path(struct profile *p, enum path_kind kind, uint32_t root, uint32_t *feet,
 				   uint32_t nr_feet, uint64_t weight);
+void profile_add_path_weight(struct profile *p, uint32_t path, uint64_t weight);
 void profile_add_next(struct profile *p, uint32_t path, uint32_t next, uint64_t count);
 
 /* Read one item back. */
@@ -167,6 +174,12 @@ struct profile_source profile_totals(const struct profile *p);
 
 /* Add everything of src to dst. */
 void profile_merge(struct profile *dst, const struct profile *src);
+
+/*
+ * Multiply every weight and count but those of the sources, rounded to the nearest;
+ * what was not 0 stays at least 1.
+ */
+void profile_scale(struct profile *p, double factor);
 
 /* The text format (doc/hottext-profile.5). Written sorted by key, so equal profiles give equal bytes. */
 int profile_read(struct profile *p, struct input *in);

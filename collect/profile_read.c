@@ -13,9 +13,7 @@
 struct text_reader {
 	struct profile *p;
 	struct input *in;
-	struct index ids;	/* path ids of the text, 8 bytes each */
-	uint32_t *path_of_id;	/* [ids id]: path, UINT32_MAX while only a next names it */
-	uint32_t alloc_path_of_id;
+	struct profile_ids *ids;	/* of the profile */
 	struct index pending;	/* {ids id, ids id} of nexts met before their paths */
 	uint64_t *pending_weights;
 	uint32_t alloc_pending;
@@ -163,20 +161,30 @@ static int read_call(struct text_reader *r)
 	return 0;
 }
 
-/* Id in r->ids of a path id written as 16 hex digits. */
-static bool get_path_id(struct text_reader *r, const char *field, uint32_t *id, uint64_t *value)
+/* 16 hex digits. */
+static bool get_id(const char *s, uint64_t *id)
 {
-	uint64_t v;
+	uint64_t v = 0;
 
-	if (strlen(field) != 16 || !scan_hex(&field, &v) || *field)
-		return false;
-	uint32_t had = r->ids.nr_keys;
-	*id = index_add(&r->ids, &v, sizeof(v));
-	ALLOC_GROW(r->path_of_id, r->ids.nr_keys, r->alloc_path_of_id);
-	if (*id == had)
-		r->path_of_id[*id] = UINT32_MAX;
-	*value = v;
+	for (int i = 0; i < 16; i++) {
+		int d = hex_digit(s[i]);
+
+		if (d < 0)
+			return false;
+		v = v << 4 | (uint64_t)d;
+	}
+	*id = v;
 	return true;
+}
+
+static uint32_t add_id(struct profile_ids *ids, uint64_t id)
+{
+	uint32_t had = ids->ids.nr_keys, i = index_add(&ids->ids, &id, sizeof(id));
+
+	ALLOC_GROW(ids->items, ids->ids.nr_keys, ids->alloc_items);
+	if (i == had)
+		ids->items[i] = (struct profile_id){ UINT32_MAX, 0 };
+	return i;
 }
 
 /* "NAME" or "NAME:CHUNKS" to a foot. */
@@ -217,59 +225,88 @@ static bool get_kind(const char *field, enum path_kind *kind)
 	return false;
 }
 
-static uint64_t hash_path_fields(const struct text_reader *r)
+/* fields: KIND ROOT FOOT... */
+static int add_new_path(struct text_reader *r, char *fields, struct profile_id *item, uint64_t weight)
 {
-	uint64_t h = path_hash_add(PATH_HASH_START, r->fields[2]);
-
-	h = path_hash_add(path_hash_add(h, " "), r->fields[3]);
-	for (uint32_t i = 5; i < r->nr_fields; i++)
-		h = path_hash_add(path_hash_add(h, " "), r->fields[i]);
-	return h;
-}
-
-static int read_path(struct text_reader *r)
-{
-	uint32_t id, root;
 	enum path_kind kind;
-	uint64_t value, weight;
+	uint32_t root;
 
-	if (r->nr_fields < 5 || !get_path_id(r, r->fields[1], &id, &value) || !get_kind(r->fields[2], &kind) ||
-	    !get_count(r->fields[4], &weight))
-		return bad_line(r, "not 'path ID KIND ROOT WEIGHT FUNCTION[:CHUNKS]...'");
-	if (hash_path_fields(r) != value)
-		return bad_line(r, "the path's id is not that of its contents");
-	if (!get_func(r, r->fields[3], &root))
+	split(r, fields);
+	if (r->nr_fields < 2 || !get_kind(r->fields[0], &kind))
+		return bad_line(r, "no such kind of path");
+	if (!get_func(r, r->fields[1], &root))
 		return bad_line(r, "a broken name");
-	uint32_t nr = r->nr_fields - 5;
+	uint32_t nr = r->nr_fields - 2;
 	ALLOC_GROW(r->feet, nr, r->alloc_feet);
 	for (uint32_t i = 0; i < nr; i++)
-		if (!get_foot(r, r->fields[5 + i], &r->feet[i]))
+		if (!get_foot(r, r->fields[2 + i], &r->feet[i]))
 			return bad_line(r, "not 'FUNCTION[:CHUNKS]'");
-	uint32_t path = profile_add_path(r->p, kind, root, r->feet, nr, weight);
-	if (r->path_of_id[id] != UINT32_MAX && r->path_of_id[id] != path)
-		return bad_line(r, "two paths have this id");
-	r->path_of_id[id] = path;
+	item->path = profile_add_path(r->p, kind, root, r->feet, nr, weight);
 	return 0;
 }
 
-static int read_next(struct text_reader *r)
+/*
+ * "path ID KIND ROOT WEIGHT FOOT...": a path whose id is known needs no more than
+ * a check that the id is right, and most lines of a merge are of that sort.
+ */
+static int read_path(struct text_reader *r, char *line, size_t len)
 {
-	uint32_t key[2];
-	uint64_t value, count;
+	static const char form[] = "not 'path ID KIND ROOT WEIGHT FUNCTION[:CHUNKS]...'";
+	char *kind = line + strlen("path 0123456789abcdef "), *root, *count;
+	uint64_t id, weight;
 
-	if (r->nr_fields != 4 || !get_path_id(r, r->fields[1], &key[0], &value) ||
-	    !get_path_id(r, r->fields[2], &key[1], &value) || !get_count(r->fields[3], &count))
+	if (len < (size_t)(kind - line) || kind[-1] != ' ' || !get_id(line + strlen("path "), &id) ||
+	    !(root = strchr(kind, ' ')) || !(count = strchr(root + 1, ' ')))
+		return bad_line(r, form);
+	const char *end = count + 1;
+	if (!scan_dec(&end, &weight) || (*end && *end != ' '))
+		return bad_line(r, form);
+	size_t rest = (size_t)(line + len - end);
+	uint64_t h = path_hash_bytes(PATH_HASH_START, kind, (size_t)(count - kind));
+	if (path_hash_bytes(h, end, rest) != id)
+		return bad_line(r, "the path's id is not that of its contents");
+	uint32_t i = add_id(r->ids, id);
+	struct profile_id *item = &r->ids->items[i];
+	item->input = r->ids->input;
+	if (item->path != UINT32_MAX) {
+		profile_add_path_weight(r->p, item->path, weight);
+		return 0;
+	}
+	/* Close the gap that the weight leaves: "KIND ROOT FOOT...". */
+	memmove(count, end, rest + 1);
+	return add_new_path(r, kind, item, weight);
+}
+
+/* The paths of two ids, where this input has shown both. */
+static bool find_paths(const struct text_reader *r, const uint32_t *key, uint32_t *path, uint32_t *next)
+{
+	const struct profile_id *a = &r->ids->items[key[0]], *b = &r->ids->items[key[1]];
+
+	*path = a->path;
+	*next = b->path;
+	return a->input == r->ids->input && b->input == r->ids->input;
+}
+
+static int read_next(struct text_reader *r, char *line, size_t len)
+{
+	char *first = line + strlen("next "), *second = first + 17;
+	const char *count = second + 17;
+	uint64_t a, b, weight;
+	uint32_t path, next;
+
+	if (len < (size_t)(count - line) || second[-1] != ' ' || count[-1] != ' ' || !get_id(first, &a) ||
+	    !get_id(second, &b) || !get_count(count, &weight))
 		return bad_line(r, "not 'next ID ID COUNT'");
-	uint32_t path = r->path_of_id[key[0]], next = r->path_of_id[key[1]];
-	if (path != UINT32_MAX && next != UINT32_MAX) {
-		profile_add_next(r->p, path, next, count);
+	uint32_t key[2] = { add_id(r->ids, a), add_id(r->ids, b) };
+	if (find_paths(r, key, &path, &next)) {
+		profile_add_next(r->p, path, next, weight);
 		return 0;
 	}
 	uint32_t had = r->pending.nr_keys, i = index_add(&r->pending, key, sizeof(key));
 	ALLOC_GROW(r->pending_weights, r->pending.nr_keys, r->alloc_pending);
 	if (i == had)
 		r->pending_weights[i] = 0;
-	r->pending_weights[i] += count;
+	r->pending_weights[i] += weight;
 	return 0;
 }
 
@@ -277,12 +314,10 @@ static int read_next(struct text_reader *r)
 static void settle_nexts(struct text_reader *r)
 {
 	uint64_t dropped = 0;
+	uint32_t path, next;
 
 	for (uint32_t i = 0; i < r->pending.nr_keys; i++) {
-		const uint32_t *key = r->pending.keys[i].data;
-		uint32_t path = r->path_of_id[key[0]], next = r->path_of_id[key[1]];
-
-		if (path != UINT32_MAX && next != UINT32_MAX)
+		if (find_paths(r, r->pending.keys[i].data, &path, &next))
 			profile_add_next(r->p, path, next, r->pending_weights[i]);
 		else
 			dropped += r->pending_weights[i];
@@ -300,12 +335,17 @@ static int read_header(const struct text_reader *r, const char *version)
 	return 0;
 }
 
-static int read_line(struct text_reader *r, char *line)
+static int read_line(struct text_reader *r, char *line, size_t len)
 {
 	static const struct { const char *word; int (*read)(struct text_reader *r); } items[] = {
 		{ "source", read_source }, { "func", read_func }, { "touch", read_touch },
-		{ "call", read_call }, { "path", read_path }, { "next", read_next },
+		{ "call", read_call },
 	};
+
+	if (!strncmp(line, "path ", 5))
+		return read_path(r, line, len);
+	if (!strncmp(line, "next ", 5))
+		return read_next(r, line, len);
 
 	if (!strncmp(line, PROFILE_MAGIC, strlen(PROFILE_MAGIC)))
 		return read_header(r, line + strlen(PROFILE_MAGIC));
@@ -320,22 +360,23 @@ static int read_line(struct text_reader *r, char *line)
 
 int profile_read(struct profile *p, struct input *in)
 {
-	struct text_reader r = { .p = p, .in = in };
+	if (!p->ids)
+		p->ids = xcalloc(1, sizeof(*p->ids));
+	p->ids->input++;
+	struct text_reader r = { .p = p, .in = in, .ids = p->ids };
 	size_t len;
 	char *line;
 	int ret = 0;
 
 	while (!ret && (line = input_line(in, &len)))
-		ret = strlen(line) == len ? read_line(&r, line) : bad_line(&r, "a zero byte");
+		ret = strlen(line) == len ? read_line(&r, line, len) : bad_line(&r, "a zero byte");
 	if (input_failed(in))
 		ret = -1;
 	if (!ret && !input_lineno(in))
 		ret = error("cannot read '%s': the file is empty", input_name(in));
 	if (!ret)
 		settle_nexts(&r);
-	index_release(&r.ids);
 	index_release(&r.pending);
-	free(r.path_of_id);
 	free(r.pending_weights);
 	free(r.feet);
 	free(r.words);

@@ -88,6 +88,23 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	[ "$(grep -c '^source' "$dir/twice")" -eq 1 ]
 }
 
+@test "--normalize: each host weighs as the busiest does; sources keep their counts" {
+	for h in alpha:10 beta:1000; do
+		printf 'hottext-profile 1\nsource perf.data cycles %s - - %s %s %s 0 0\nfunc on_%s %s 0\n' \
+			"${h%:*}" "${h#*:}" "${h#*:}" "${h#*:}" "${h%:*}" "${h#*:}" >"$dir/${h%:*}"
+	done
+	collect_to out --normalize "$dir/alpha" "$dir/beta" "$dir/alpha"
+	grep -q '^func on_alpha 1000 0$' "$dir/out"	# two inputs of one host are one host
+	grep -q '^func on_beta 1000 0$' "$dir/out"
+	grep -q '^source perf.data cycles alpha - - 20 20 20 0 0$' "$dir/out"
+	collect_to both "$dir/alpha" "$dir/beta"
+	sed -i 's/alpha/gamma/' "$dir/alpha"
+	collect_to out --normalize "$dir/both" "$dir/alpha"	# merged before: two shares, 505 each
+	grep -q '^func on_beta 1000 0$' "$dir/out"
+	grep -q '^func on_gamma 505 0$' "$dir/out"
+	refuses "cannot normalize 'standard input': it would be read twice" --normalize - </dev/null
+}
+
 @test "the same run twice gives the same bytes" {
 	collect_to a $data/chains.perf-script
 	collect_to b $data/chains.perf-script
