@@ -11,6 +11,7 @@
 
 enum {
 	NR_PLACES = 1 << 13,
+	NR_NEXTS = 1 << 11,
 	SEEN_MAX_BYTES = 32 << 20,	/* of distinct chains held back; past it they are added and forgotten */
 	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
 };
@@ -25,6 +26,13 @@ struct chain_place {
 struct chain_seen {
 	uint64_t pending;
 	uint32_t path;
+	bool resolved;		/* its innermost frame is in a function */
+};
+
+/* A succession and how often it was met since it was put here. */
+struct chain_next {
+	uint32_t path, next;
+	uint64_t pending;
 };
 
 struct chain_task {
@@ -38,6 +46,8 @@ void chain_init(struct chain *c, struct profile *p, const struct symtab *syms)
 	c->profile = p;
 	c->syms = syms;
 	c->places = xcalloc(NR_PLACES, sizeof(*c->places));
+	c->nexts = xcalloc(NR_NEXTS, sizeof(*c->nexts));
+	c->last_task = INDEX_NONE;
 	if (syms)
 		c->func_of_sym = xcalloc(syms->nr_syms, sizeof(*c->func_of_sym));
 }
@@ -46,6 +56,7 @@ void chain_release(struct chain *c)
 {
 	path_walk_release(&c->walk);
 	free(c->places);
+	free(c->nexts);
 	free(c->func_of_sym);
 	free(c->roots);
 	for (int i = 0; i < 2; i++) {
@@ -241,25 +252,61 @@ static void flush_seen(struct chain *c)
 	c->seen_bytes = 0;
 }
 
+static void flush_next(struct chain *c, struct chain_next *n)
+{
+	if (n->pending)
+		profile_add_next(c->profile, n->path, n->next, n->pending);
+	n->pending = 0;
+}
+
+/* Successions repeat: count them here before they go to the profile. */
+static void add_next(struct chain *c, uint32_t path, uint32_t next)
+{
+	struct chain_next *n = &c->nexts[(path * 0x9e3779b1u ^ next) % NR_NEXTS];
+
+	if (n->path != path || n->next != next) {
+		flush_next(c, n);
+		n->path = path;
+		n->next = next;
+	}
+	n->pending++;
+}
+
+static struct chain_task *find_task(struct chain *c, uint64_t task, bool *is_new)
+{
+	uint32_t had = c->tasks.nr_keys;
+
+	*is_new = false;
+	if (c->last_task != INDEX_NONE && !memcmp(c->tasks.keys[c->last_task].data, &task, sizeof(task)))
+		return &c->task_items[c->last_task];
+	c->last_task = index_add(&c->tasks, &task, sizeof(task));
+	ALLOC_GROW(c->task_items, c->tasks.nr_keys, c->alloc_tasks);
+	*is_new = c->last_task == had;
+	return &c->task_items[c->last_task];
+}
+
 static void link_task(struct chain *c, uint32_t path, const struct chain_sample *s)
 {
+	bool is_new;
+
 	if (s->task == CHAIN_NO_TASK || path == UINT32_MAX)
 		return;
-	uint32_t had = c->tasks.nr_keys, i = index_add(&c->tasks, &s->task, sizeof(s->task));
-	ALLOC_GROW(c->task_items, c->tasks.nr_keys, c->alloc_tasks);
-	struct chain_task *t = &c->task_items[i];
-	if (i < had) {
+	struct chain_task *t = find_task(c, s->task, &is_new);
+	if (!is_new) {
 		if (s->time_ns == t->time_ns)	/* the callchain and the branch stack of one sample */
 			return;
 		if (s->time_ns > t->time_ns && s->time_ns - t->time_ns <= CHAIN_NEAR_NS)
-			profile_add_next(c->profile, t->path, path, 1);
+			add_next(c, t->path, path);
 	}
 	t->time_ns = s->time_ns;
 	t->path = path;
 }
 
-/* The chain's record, made and processed when it is new; else its weight is held back. */
-static void add_seen(struct chain *c, int kind, const void *key, uint32_t nr, const struct chain_sample *s)
+/*
+ * The chain's record, made and processed when it is new; else its weight is held
+ * back. Returns whether its innermost frame is in a function.
+ */
+static bool add_seen(struct chain *c, int kind, const void *key, uint32_t nr, const struct chain_sample *s)
 {
 	if (c->seen_bytes > SEEN_MAX_BYTES)
 		flush_seen(c);
@@ -277,9 +324,12 @@ static void add_seen(struct chain *c, int kind, const void *key, uint32_t nr, co
 			resolve_addrs(c, key, nr);
 			frames = c->frames;
 		}
-		*seen = (struct chain_seen){ .path = add_frames(c, frames, nr, s->weight) };
+		bool resolved = frames[0].func != INDEX_NONE;
+		uint32_t path = add_frames(c, frames, nr, s->weight);
+		*seen = (struct chain_seen){ .path = path, .resolved = resolved };
 	}
 	link_task(c, seen->path, s);
+	return seen->resolved;
 }
 
 void chain_add_other(struct chain *c)
@@ -300,20 +350,20 @@ static void count_kernel(struct chain *c, bool resolved)
 void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s)
 {
 	BUG_ON(!nr);
-	count_kernel(c, frames[0].func != INDEX_NONE);
-	add_seen(c, 0, frames, nr, s);
+	count_kernel(c, add_seen(c, 0, frames, nr, s));
 }
 
 void chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s)
 {
 	BUG_ON(!nr);
-	count_kernel(c, chain_resolve(c, addrs[0], false).func != INDEX_NONE);
-	add_seen(c, 1, addrs, nr, s);
+	count_kernel(c, add_seen(c, 1, addrs, nr, s));
 }
 
 void chain_finish(struct chain *c, struct profile_source *source)
 {
 	flush_seen(c);
+	for (uint32_t i = 0; i < NR_NEXTS; i++)
+		flush_next(c, &c->nexts[i]);
 	source->samples += c->samples;
 	source->kernel += c->kernel;
 	source->resolved += c->resolved;

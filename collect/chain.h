@@ -59,7 +59,9 @@ struct chain {
 	struct chain_seen *seen_items[2];
 	uint32_t alloc_seen[2];
 	size_t seen_bytes;
+	struct chain_next *nexts;		/* small cache of successions not yet added */
 	struct index tasks;
+	uint32_t last_task;			/* id in tasks of the sample before; INDEX_NONE: none */
 	struct chain_task *task_items;
 	uint32_t alloc_tasks;
 	struct chain_frame *frames;
