@@ -72,7 +72,7 @@ const char *plan_string(struct plan *p, const char *s)
 static const char *const root_prefixes[] = {
 	"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__arm64_sys_", "__arm64_compat_sys_",
 	"__riscv_sys_", "__riscv_compat_sys_", "__s390x_sys_", "__s390_sys_", "__powerpc_sys_", "__se_sys_",
-	"__se_compat_sys_", "__do_sys_", "compat_sys_", "ppc_", "sys_",
+	"__se_compat_sys_", "__do_sys_", "compat_sys_", "ksys_", "__sys_", "ppc_", "sys_",
 };
 
 char *plan_root_name(const char *identity)

@@ -152,33 +152,58 @@ static int piece_rects(const struct piece *pc, uint32_t row_bytes, double x, dou
 	return nr;
 }
 
-static void put_piece(struct canvas *c, struct panel *pn, const struct piece *pc, uint32_t row_bytes, double x, double y,
-		      int64_t page)
+/* Where the unit of pieces [first, end) gets its name: the largest rectangle, one that ran counting double. */
+static struct rect label_rect(const struct pagemap *m, uint32_t first, uint32_t end, uint32_t row_bytes, double x, double y,
+			      bool ran_only)
 {
-	const struct plan_unit *u = &pn->v->p->units[pc->unit];
-	double heat = pn->v->heat[pc->unit];
+	struct rect best = { 0 }, r[3];
+	double most = 0;
+
+	for (uint32_t i = first; i < end; i++) {
+		int nr = piece_rects(&m->pieces[i], row_bytes, x, y, r);
+
+		for (int k = 0; k < nr; k++) {
+			double area = r[k].w * r[k].h * (m->pieces[i].ran ? 2 : ran_only ? 0 : 1);
+
+			if (area <= most)
+				continue;
+			most = area;
+			best = r[k];
+		}
+	}
+	return best;
+}
+
+/* A unit's pieces on one page. */
+static void put_unit(struct canvas *c, struct panel *pn, uint32_t first, uint32_t end, double x, double y, int64_t page)
+{
+	uint32_t row_bytes = pn->map.block_bytes < ROW_BYTES ? pn->map.block_bytes : ROW_BYTES;
+	uint32_t unit = pn->map.pieces[first].unit;
+	const struct plan_unit *u = &pn->v->p->units[unit];
+	double heat = pn->v->heat[unit];
 	unsigned int bin = heat_bin(heat);
-	struct spot *spot = &pn->spots[pc->unit];
-	struct rect r[3];
-	int nr = piece_rects(pc, row_bytes, x, y, r), widest = 0;
+	struct spot *spot = &pn->spots[unit];
+	struct rect label = label_rect(&pn->map, first, end, row_bytes, x, y, false), r[3];
+	struct rect ran = label_rect(&pn->map, first, end, row_bytes, x, y, true);
 	char *tip = unit_tip(pn, u, heat);
 
-	for (int i = 1; i < nr; i++)
-		if (r[i].w * r[i].h > r[widest].w * r[widest].h)
-			widest = i;
-	for (int i = 0; i < nr; i++) {
-		/* A thin gap of page colour parts a function from the one before. */
-		double gap = i == 0 && pc->first && r[i].w > 3 ? 1 : 0;
+	for (uint32_t i = first; i < end; i++) {
+		const struct piece *pc = &pn->map.pieces[i];
+		int nr = piece_rects(pc, row_bytes, x, y, r);
 
-		put_box(c, r[i].x + gap, r[i].y, r[i].w - gap, r[i].h - 0.6, pc->ran ? heat_colours[bin] : IDLE,
-			pc->ran ? NULL : "#d4d0c6");
-		if (i == widest && (pc->ran || !u->nr_ranges))
-			put_label(c, u->name, r[i].w - gap - 2, pc->ran && heat_is_dark[bin]);
-		end_box(c, tip);
+		for (int k = 0; k < nr; k++) {
+			/* A thin gap of page colour parts a function from the one before. */
+			double gap = k == 0 && pc->first && r[k].w > 3 ? 1 : 0;
+
+			put_box(c, r[k].x + gap, r[k].y, r[k].w - gap, r[k].h - 0.6, pc->ran ? heat_colours[bin] : IDLE,
+				pc->ran ? NULL : "#d4d0c6");
+			if (r[k].x == label.x && r[k].y == label.y)
+				put_label(c, u->name, r[k].w - gap - 2, pc->ran && heat_is_dark[bin]);
+			end_box(c, tip);
+		}
 	}
-	if (pc->ran && r[widest].w * r[widest].h > spot->area)
-		*spot = (struct spot){ r[widest].x, r[widest].y + r[widest].h / 2, r[widest].w,
-				       r[widest].w * r[widest].h, page };
+	if (ran.w * ran.h > spot->area)
+		*spot = (struct spot){ ran.x, ran.y + ran.h / 2, ran.w, ran.w * ran.h, page };
 	free(tip);
 }
 
@@ -197,7 +222,7 @@ static bool in_parts(const struct panel *pn)
 
 static void put_page(struct canvas *c, struct panel *pn, const struct block *b, double x, double y)
 {
-	uint32_t row_bytes = pn->map.block_bytes < ROW_BYTES ? pn->map.block_bytes : ROW_BYTES;
+	uint32_t last = b->first_piece + b->nr_pieces;
 	char share[FORMAT_MAX];
 	char *head = xasprintf("page %" PRId64 "%s  +0x%" PRIx64 "  in %s of %s", b->page, in_parts(pn) ? ", part" : "",
 			       (uint64_t)b->number * pn->map.block_bytes, format_percent(share, 100 * b->heat),
@@ -207,8 +232,11 @@ static void put_page(struct canvas *c, struct panel *pn, const struct block *b, 
 	free(head);
 	put_box(c, x - 1, y + PAGE_HEAD - 1, PAGE_PT + 2, page_height(&pn->map) + 1.4, FILLER, "#8b8f96");
 	end_box(c, "cold filler: functions that no path runs");
-	for (uint32_t i = b->first_piece; i < b->first_piece + b->nr_pieces; i++)
-		put_piece(c, pn, &pn->map.pieces[i], row_bytes, x, y + PAGE_HEAD, b->page);
+	for (uint32_t i = b->first_piece, end; i < last; i = end) {
+		for (end = i + 1; end < last && pn->map.pieces[end].unit == pn->map.pieces[i].unit; end++)
+			;
+		put_unit(c, pn, i, end, x, y + PAGE_HEAD, b->page);
+	}
 }
 
 /* A row of the overview, or a stretch of rows without anything hot. */

@@ -26,7 +26,7 @@ static const char *format_of(const char *path)
 static void run_dot(const char *format, int in, int out)
 {
 	char *option = xasprintf("-T%s", format);
-	char *argv[] = { (char *)"dot", option, NULL };
+	char *argv[] = { (char *)"dot", (char *)"-q", option, NULL };	/* quiet: a label may be cut */
 
 	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
 		_exit(1);

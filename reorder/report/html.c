@@ -72,34 +72,40 @@ static void put_card(FILE *fp, const char *title, const char *before, const char
 
 	fprintf(fp, "<div class=\"card\"><h2>%s</h2><p class=\"big\"><span class=\"was\">%s</span> <span class=\"to\" "
 		"aria-hidden=\"true\">&rarr;</span><span class=\"hidden\">to</span> %s</p><p><span class=\"delta%s\">%s</span> ",
-		title, before, after, a > b ? " bad" : "", format_saving(saving, b, a));
+		title, before, after, a > b ? " bad" : a < b ? "" : " none", format_saving(saving, b, a));
 	fprintf(fp, "saved%s%s</p></div>\n", *rest ? "; " : "", rest);
 }
 
-static void put_miss_cards(const struct plan *p, FILE *fp)
+/* What the saved misses are worth on this machine. */
+static void say_time(const struct plan *p, char *out, size_t size)
 {
 	const struct plan_machine *m = &p->machine;
-	char b[FORMAT_MAX], a[FORMAT_MAX], lo[FORMAT_MAX], hi[FORMAT_MAX];
+	double saved = (double)p->before.misses - (double)p->after.misses;
+	char lo[FORMAT_MAX], hi[FORMAT_MAX];
+
+	if (!m->miss_cycles_max || saved <= 0)
+		snprintf(out, size, "the recorded trace, replayed");
+	else if (m->clock_hz > 0)
+		snprintf(out, size, "%s to %s over the trace, at %" PRIu32 " to %" PRIu32 " cycles a miss",
+			 format_cycles(lo, saved * m->miss_cycles_min / m->clock_hz),
+			 format_cycles(hi, saved * m->miss_cycles_max / m->clock_hz), m->miss_cycles_min, m->miss_cycles_max);
+	else
+		snprintf(out, size, "%.3g to %.3g cycles over the trace, at %" PRIu32 " to %" PRIu32 " a miss",
+			 saved * m->miss_cycles_min, saved * m->miss_cycles_max, m->miss_cycles_min, m->miss_cycles_max);
+}
+
+static void put_miss_card(const struct plan *p, FILE *fp)
+{
+	char b[FORMAT_MAX], a[FORMAT_MAX], rest[200];
 
 	if (p->before.misses == PLAN_UNKNOWN || p->after.misses == PLAN_UNKNOWN) {
-		fputs("<div class=\"card\"><h2>Predicted ITLB misses</h2><p>Not predicted: that needs a fetch trace among the "
-		      "profiles (<code>hottext record qemu</code>). Entries per path are what there is to go by.</p></div>\n", fp);
+		fputs("<div class=\"card\"><h2>Kernel ITLB misses</h2><p class=\"big\">not predicted</p><p>that needs a fetch trace "
+		      "among the profiles; entries per path are what there is to go by</p></div>\n", fp);
 		return;
 	}
-	put_card(fp, "Predicted kernel ITLB misses", format_count(b, p->before.misses), format_count(a, p->after.misses),
-		 (double)p->before.misses, (double)p->after.misses, "the recorded trace, replayed");
-	double saved = (double)p->before.misses - (double)p->after.misses;
-	if (!m->miss_cycles_max)
-		return;
-	if (m->clock_hz > 0 && saved > 0)
-		fprintf(fp, "<div class=\"card\"><h2>Predicted time saved</h2><p class=\"big\">%s to %s</p>",
-			format_cycles(lo, saved * m->miss_cycles_min / m->clock_hz),
-			format_cycles(hi, saved * m->miss_cycles_max / m->clock_hz));
-	else
-		fprintf(fp, "<div class=\"card\"><h2>Predicted cycles saved</h2><p class=\"big\">%.3g to %.3g</p>",
-			saved * m->miss_cycles_min, saved * m->miss_cycles_max);
-	fprintf(fp, "<p>over the trace, at %" PRIu32 " to %" PRIu32 " cycles a miss</p></div>\n", m->miss_cycles_min,
-		m->miss_cycles_max);
+	say_time(p, rest, sizeof(rest));
+	put_card(fp, "Kernel ITLB misses, predicted", format_count(b, p->before.misses), format_count(a, p->after.misses),
+		 (double)p->before.misses, (double)p->after.misses, rest);
 }
 
 static double matched_percent(const struct plan *p)
@@ -121,7 +127,7 @@ static void put_figures(const struct plan *p, FILE *fp)
 		 b->max);
 	put_card(fp, "ITLB entries per path, mean", format_entries(x, b->mean), format_entries(y, a->mean), b->mean, a->mean,
 		 rest);
-	put_miss_cards(p, fp);
+	put_miss_card(p, fp);
 	snprintf(title, sizeof(title), "Hot pages of %s", format_bytes(x, p->machine.page_bytes));
 	snprintf(rest, sizeof(rest), "%s functions, of which %s run", format_count(x, p->hot.functions),
 		 format_bytes(y, p->hot.touched_bytes));
@@ -155,7 +161,7 @@ static void put_path_row(const struct plan *p, uint32_t i, double longest, FILE 
 	fprintf(fp, "<td class=\"n\" data-v=\"%.3f\">%.1f</td><td class=\"n\" data-v=\"%.3f\">%.1f</td>", path->entries_before,
 		path->entries_before, path->entries_after, path->entries_after);
 	fprintf(fp, "<td class=\"n\" data-v=\"%.2f\"><span class=\"delta%s\">%s</span></td>", saving,
-		saving < 0 ? " bad" : "", format_saving(text, path->entries_before, path->entries_after));
+		saving < 0 ? " bad" : saving > 0 ? "" : " none", format_saving(text, path->entries_before, path->entries_after));
 	fprintf(fp, "<td class=\"n opt\" data-v=\"%" PRIu32 "\">%" PRIu32 "</td>", path->nr_uses, path->nr_uses);
 	fprintf(fp, "<td class=\"opt\" data-v=\"%.3f\"><span class=\"bar\" style=\"--b:%.1f%%;--a:%.1f%%\"><i></i><i></i></span>"
 		"</td></tr>\n", path->entries_before, 100 * path->entries_before / longest,

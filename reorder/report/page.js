@@ -192,7 +192,8 @@ function raster(side, b, found) {
 				if (u === found)
 					s.append(svg("rect", { x: x + 1.5, y: row * ROW_PT + 1.5, width: Math.max(w - 3, .5), height: ROW_PT - 3,
 						style: "fill:none;stroke:var(--mark);stroke-width:2" }));
-				if (!best || (c.ran - best.ran || w - best.w) > 0) best = { x, w, row, ran: c.ran, q };
+				const worth = w * (c.ran ? 2 : 1);
+				if (!best || worth > best.worth) best = { x, w, row, ran: c.ran, q, worth };
 				at = end;
 			}
 		const room = best ? Math.floor((best.w - 6) / 5.5) : 0;
@@ -211,7 +212,7 @@ function functionTable(list, label, extra) {
 		el("th", { scope: "col", class: "n" }, "after"));
 	const body = el("tbody");
 	for (const [u, share] of list)
-		body.append(el("tr", null, el("th", { scope: "row" }, pick(u)), el("td", { class: "n" }, percent(share)),
+		body.append(el("tr", null, el("th", { scope: "row" }, pick(u), D.m[u] ? null : el("span", { class: "soft" }, " stays")), el("td", { class: "n" }, percent(share)),
 			el("td", { class: "n opt" }, count(D.s[u])), el("td", { class: "n" }, String(pageOf(D.b[u]))),
 			el("td", { class: "n" }, String(pageOf(D.a[u])))));
 	return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
@@ -321,6 +322,8 @@ function strip(p, side) {
 function pathDetail(p) {
 	const uses = [], box = el("div");
 	for (let i = 0; i < p[10].length; i += 2) uses.push([p[10][i], p[10][i + 1] / 1000]);
+	/* What may move first: the rest stands where it must. */
+	uses.sort((x, y) => D.m[y[0]] - D.m[x[0]]);
 	const say = (side) => el("h3", null, (side ? "After: " : "Before: ") + p[side ? 6 : 5].toFixed(1) +
 		" entries on average, " + p[side ? 8 : 7] + " at worst; " + p[side ? 12 : 11].length / 2 + " pages over all variants");
 	box.append(say(0), strip(p, 0), say(1), strip(p, 1),
