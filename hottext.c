@@ -13,11 +13,14 @@
 #include "reorder/commands.h"
 
 static const struct command *const commands[] = {
+	&analyze_command,
 	&collect_command,
 	&complete_command,
 	&ld_command,
 	&machines_command,
+	&optimize_command,
 	&record_command,
+	&reorder_command,
 	&report_command,
 	&verify_command,
 };

@@ -13,16 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ldscripts/optimize.h"
 #include "ldscripts/run.h"
 #include "ldscripts/wrapper_parts.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/index.h"
 #include "lib/mem.h"
-
-/* Provided by reorder/: the same work as `hottext optimize VMLINUX --map MAP PROFILE -o DIR`. */
-extern int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profile, const char *plandir)
-	__attribute__((weak));
 
 /* FNV-1a: tells files apart that change by accident, not by malice. */
 static uint64_t hash_bytes(uint64_t h, const char *data, size_t size)
@@ -173,8 +170,6 @@ char *wrapper_plan(const struct wrapper *w, const char *profile)
 
 	if (!ret && w->lld)
 		ret = error("HOTTEXT_PROFILE wants GNU ld; give '%s' a plan by HOTTEXT_PLAN", w->ld);
-	if (!ret && !optimize_for_wrapper)
-		ret = error("this hottext was built without 'optimize'");
 	if (!ret && !is_current(note_path, inputs)) {
 		unlink(note_path);
 		if ((mkdir(top, 0777) && errno != EEXIST) || (mkdir(dir, 0777) && errno != EEXIST))

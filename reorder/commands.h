@@ -5,6 +5,8 @@
 
 #include "lib/opt.h"
 
+extern const struct command analyze_command;
+extern const struct command reorder_command;
 extern const struct command report_command;
 
 #endif

@@ -35,6 +35,7 @@ enum { PLAN_SCHEMA = 1 };
 
 struct plan_range {		/* bytes [start, end) of a unit, from its start */
 	uint32_t start, end;
+	uint64_t weight;	/* of the paths that run them */
 };
 
 struct plan_function {		/* a function of a listed unit */
@@ -57,7 +58,7 @@ struct plan_unit {
 	bool moved;		/* listed in the fragment */
 	const char *why;	/* why it moved or why not; never NULL */
 	uint32_t first_function, nr_functions;	/* in plan.functions */
-	uint32_t first_range, nr_ranges;	/* in plan.ranges: what ran, ascending, never adjoining */
+	uint32_t first_range, nr_ranges;	/* in plan.ranges: what ran, ascending, cut where the weight changes */
 };
 
 struct plan_use {		/* of a unit by a path */

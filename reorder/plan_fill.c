@@ -27,7 +27,7 @@ struct fill {
 	const struct callgraph *cg;
 	const struct layout *before, *after;
 	uint32_t *listed;		/* [unit of the image]: index in plan.units, INDEX_NONE */
-	struct rangeset *all;		/* [unit of the image]: what ran on any path */
+	int64_t **steps;		/* [unit of the image][byte]: change of the weight of paths that run it */
 	struct rangeset *own;		/* [unit of the image]: on any variant of the root at hand */
 	uint64_t *unit_weight;		/* [unit of the image]: of paths that touch it */
 	uint64_t *use_weight;		/* [unit of the image]: of variants of the root at hand */
@@ -113,7 +113,10 @@ static void variant_uses(struct fill *f, const struct callgraph_path *path)
 	for (uint32_t i = path->first_span; i < path->first_span + path->nr_spans; i++) {
 		const struct span *s = &f->cg->spans[i];
 
-		rangeset_add(&f->all[s->unit], s->start, s->end);
+		if (!f->steps[s->unit])
+			f->steps[s->unit] = xcalloc((size_t)f->img->units[s->unit].size + 1, sizeof(int64_t));
+		f->steps[s->unit][s->start] += (int64_t)path->weight;
+		f->steps[s->unit][s->end] -= (int64_t)path->weight;
 		if (!f->own[s->unit].nr_ranges)
 			f->used[f->nr_used++] = s->unit;
 		rangeset_add(&f->own[s->unit], s->start, s->end);
@@ -297,12 +300,43 @@ static const char *unit_why(const struct fill *f, uint32_t unit, bool moved)
 }
 
 /* Whether a function has a byte among the unit's ranges. */
-static bool func_runs(const struct rangeset *s, uint32_t off, uint32_t size)
+static bool func_runs(const struct plan *p, const struct plan_unit *u, uint32_t off, uint32_t size)
 {
-	for (uint32_t i = 0; i < s->nr_ranges && s->ranges[i].start < off + size; i++)
-		if (s->ranges[i].end > off)
+	const struct plan_range *r = p->ranges + u->first_range;
+
+	for (uint32_t i = 0; i < u->nr_ranges && r[i].start < off + size; i++)
+		if (r[i].end > off)
 			return true;
 	return false;
+}
+
+static void put_ranges(struct fill *f, uint32_t unit, struct plan_unit *out)
+{
+	const int64_t *steps = f->steps[unit];
+	struct plan *p = f->p;
+	int64_t weight = 0;
+
+	out->first_range = p->nr_ranges;
+	for (uint32_t i = 0, start = 0; steps && i <= out->size; i++) {
+		if (!steps[i])
+			continue;
+		if (weight > 0) {
+			ALLOC_GROW(p->ranges, p->nr_ranges + 1, p->alloc_ranges);
+			p->ranges[p->nr_ranges++] = (struct plan_range){ start, i, (uint64_t)weight };
+		}
+		weight += steps[i];
+		start = i;
+	}
+	out->nr_ranges = p->nr_ranges - out->first_range;
+}
+
+static uint32_t ranges_bytes(const struct plan *p, const struct plan_unit *u)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = u->first_range; i < u->first_range + u->nr_ranges; i++)
+		sum += p->ranges[i].end - p->ranges[i].start;
+	return sum;
 }
 
 static void put_functions(struct fill *f, uint32_t unit, struct plan_unit *out)
@@ -318,7 +352,7 @@ static void put_functions(struct fill *f, uint32_t unit, struct plan_unit *out)
 		if (fn->addr < u->addr || off > u->size)
 			continue;
 		/* Of a unit with many functions only those that run matter. */
-		if (u->nr_funcs > 1 && !func_runs(&f->all[unit], off, fn->size))
+		if (u->nr_funcs > 1 && !func_runs(p, out, off, fn->size))
 			continue;
 		ALLOC_GROW(p->functions, p->nr_functions + 1, p->alloc_functions);
 		p->functions[p->nr_functions++] = (struct plan_function){ plan_string(p, fn->id), off, fn->size };
@@ -351,21 +385,13 @@ static void put_unit(struct fill *f, uint32_t unit, bool moved)
 	out->touched = n->touched;
 	out->moved = moved;
 	out->why = unit_why(f, unit, moved);
+	put_ranges(f, unit, out);
 	put_functions(f, unit, out);
-
-	const struct rangeset *s = &f->all[unit];
-	out->first_range = p->nr_ranges;
-	for (uint32_t i = 0; i < s->nr_ranges; i++) {
-		ALLOC_GROW(p->ranges, p->nr_ranges + 1, p->alloc_ranges);
-		p->ranges[p->nr_ranges++] = s->ranges[i];
-	}
-	out->nr_ranges = s->nr_ranges;
-
-	if (n->touched || n->samples || n->calls || s->nr_ranges) {
+	if (n->touched || n->samples || n->calls || out->nr_ranges) {
 		p->hot.units++;
 		p->hot.fixed += !u->movable;
 		p->hot.bytes += u->size;
-		p->hot.touched_bytes += s->nr_ranges ? rangeset_bytes(s) : n->touched;
+		p->hot.touched_bytes += out->nr_ranges ? ranges_bytes(p, out) : n->touched;
 		p->hot.functions += out->nr_functions;
 	}
 }
@@ -392,7 +418,7 @@ static void fill_units(struct fill *f)
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct callgraph_node *n = &f->cg->nodes[i];
 
-		if (moved[i] || n->touched || n->samples || n->calls || f->all[i].nr_ranges)
+		if (moved[i] || n->touched || n->samples || n->calls || f->steps[i])
 			list[nr_listed++] = i;
 	}
 	qsort_r(list, nr_listed, sizeof(*list), by_address, f);
@@ -538,7 +564,7 @@ static void fill_begin(struct fill *f)
 
 	f->listed = xcalloc(nr, sizeof(*f->listed));
 	memset(f->listed, 0xff, nr * sizeof(*f->listed));
-	f->all = xcalloc(nr, sizeof(*f->all));
+	f->steps = xcalloc(nr, sizeof(*f->steps));
 	f->own = xcalloc(nr, sizeof(*f->own));
 	f->unit_weight = xcalloc(nr, sizeof(*f->unit_weight));
 	f->use_weight = xcalloc(nr, sizeof(*f->use_weight));
@@ -555,11 +581,11 @@ static void fill_begin(struct fill *f)
 static void fill_release(struct fill *f)
 {
 	for (uint32_t i = 0; i < f->img->nr_units; i++) {
-		free(f->all[i].ranges);
+		free(f->steps[i]);
 		free(f->own[i].ranges);
 	}
 	free(f->listed);
-	free(f->all);
+	free(f->steps);
 	free(f->own);
 	free(f->unit_weight);
 	free(f->use_weight);

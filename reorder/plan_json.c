@@ -214,6 +214,14 @@ static json_t *tuple(uint64_t a, uint64_t b)
 	return t;
 }
 
+static json_t *triple(uint64_t a, uint64_t b, uint64_t c)
+{
+	json_t *t = tuple(a, b);
+
+	json_array_append_new(t, json_count(c));
+	return t;
+}
+
 static json_t *unit_json(const struct plan *p, const struct plan_unit *u)
 {
 	json_t *obj = FIELDS_JSON(unit_fields, u), *functions = json_array(), *ranges = json_array();
@@ -228,7 +236,7 @@ static json_t *unit_json(const struct plan *p, const struct plan_unit *u)
 		json_array_append_new(functions, t);
 	}
 	for (uint32_t i = u->first_range; i < u->first_range + u->nr_ranges; i++)
-		json_array_append_new(ranges, tuple(p->ranges[i].start, p->ranges[i].end));
+		json_array_append_new(ranges, triple(p->ranges[i].start, p->ranges[i].end, p->ranges[i].weight));
 	json_object_set_new(obj, "functions", functions);
 	json_object_set_new(obj, "ranges", ranges);
 	return obj;
@@ -309,14 +317,6 @@ static void put_key(const char *key, json_t *v, FILE *fp)
 		fputs(last ? "\n ]\n" : "\n ],\n", fp); \
 	} while (0)
 
-static json_t *edge_json(const struct plan_edge *e)
-{
-	json_t *t = tuple(e->from, e->to);
-
-	json_array_append_new(t, json_count(e->weight));
-	return t;
-}
-
 void plan_write_json(const struct plan *p, FILE *fp)
 {
 	fprintf(fp, "{\n \"schema\": %d,\n", PLAN_SCHEMA);
@@ -333,7 +333,7 @@ void plan_write_json(const struct plan *p, FILE *fp)
 	PUT_ARRAY("curve", i, p->nr_curve, FIELDS_JSON(curve_fields, &p->curve[i]), false);
 	PUT_ARRAY("paths", i, p->nr_paths, path_json(p, &p->paths[i]), false);
 	PUT_ARRAY("units", i, p->nr_units, unit_json(p, &p->units[i]), false);
-	PUT_ARRAY("edges", i, p->nr_edges, edge_json(&p->edges[i]), true);
+	PUT_ARRAY("edges", i, p->nr_edges, triple(p->edges[i].from, p->edges[i].to, p->edges[i].weight), true);
 	fputs("}\n", fp);
 }
 
@@ -468,15 +468,15 @@ static void read_ranges(struct reading *r, const json_t *a, struct plan_unit *u)
 
 	u->first_range = p->nr_ranges;
 	json_array_foreach(a, i, t) {
-		uint64_t start, end;
+		uint64_t start, end, weight;
 
-		if (!is_tuple(t, 2) || !tuple_u64(t, 0, u->size, &start) || !tuple_u64(t, 1, u->size, &end) ||
+		if (!is_tuple(t, 3) || !tuple_u64(t, 2, INT64_MAX, &weight) || !tuple_u64(t, 0, u->size, &start) || !tuple_u64(t, 1, u->size, &end) ||
 		    start >= end || start < last) {
 			complain(r, "units", "ranges");
 			return;
 		}
 		ALLOC_GROW(p->ranges, p->nr_ranges + 1, p->alloc_ranges);
-		p->ranges[p->nr_ranges++] = (struct plan_range){ (uint32_t)start, (uint32_t)end };
+		p->ranges[p->nr_ranges++] = (struct plan_range){ (uint32_t)start, (uint32_t)end, weight };
 		last = end;
 	}
 	u->nr_ranges = p->nr_ranges - u->first_range;

@@ -68,10 +68,11 @@ static void put_names(const struct plan *p, FILE *fp)
 		const struct plan_unit *u = &p->units[i];
 
 		fputs(i ? ",[" : "[", fp);
-		for (uint32_t j = 0; j < u->nr_ranges; j++) {
-			const struct plan_range *r = &p->ranges[u->first_range + j];
-
-			fprintf(fp, "%s%" PRIu32 ",%" PRIu32, j ? "," : "", r->start, r->end);
+		for (uint32_t j = u->first_range, last = j + u->nr_ranges; j < last; j++) {
+			fprintf(fp, "%s%" PRIu32 ",", j > u->first_range ? "," : "", p->ranges[j].start);
+			while (j + 1 < last && p->ranges[j + 1].start == p->ranges[j].end)
+				j++;
+			fprintf(fp, "%" PRIu32, p->ranges[j].end);
 		}
 		fputc(']', fp);
 	}

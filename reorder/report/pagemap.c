@@ -136,13 +136,15 @@ static void add_unit(struct pagemap *m, const struct view *v, uint32_t unit, uin
 	bool big = u->size > BIG_UNIT;
 	uint32_t at = 0;
 
-	for (uint32_t i = u->first_range; i < u->first_range + u->nr_ranges; i++) {
-		const struct plan_range *r = &v->p->ranges[i];
+	for (uint32_t i = u->first_range, last = i + u->nr_ranges; i < last; i++) {
+		uint32_t start = v->p->ranges[i].start;
 
+		while (i + 1 < last && v->p->ranges[i + 1].start == v->p->ranges[i].end)
+			i++;
 		if (!big)
-			add_piece(m, v->p, unit, addr, at, r->start, false);
-		add_piece(m, v->p, unit, addr, r->start, r->end, true);
-		at = r->end;
+			add_piece(m, v->p, unit, addr, at, start, false);
+		at = v->p->ranges[i].end;
+		add_piece(m, v->p, unit, addr, start, at, true);
 	}
 	if (!big)
 		add_piece(m, v->p, unit, addr, at, u->size, false);

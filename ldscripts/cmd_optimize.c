@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hottext optimize: the whole job, from kernel and profiles to a plan folder. */
+#include "ldscripts/commands.h"
+
+#include <stdio.h>
+
+#include "ldscripts/optimize.h"
+#include "ldscripts/plan_folder.h"
+#include "lib/error.h"
+#include "reorder/job_options.h"
+#include "reorder/report/report.h"
+
+static const char *opt_output, *opt_lds;
+
+static const struct opt options[] = {
+	{ 'o', "output", "DIR", "the plan folder to write", OPT_STRING, &opt_output, 0, 0 },
+	OPT_ALGORITHM,
+	{ 0, "lds", "FILE", "rewrite this vmlinux.lds of the kernel into the plan", OPT_STRING, &opt_lds, 0, 0 },
+	OPT_JOB,
+	OPT_JSON,
+	OPT_COMMON
+};
+
+static int make_plan(struct job *job, const char *dir, const char *lds, struct plan *plan)
+{
+	if (job_order(job) || job_plan(job, plan))
+		return -1;
+	if (plan_folder_write(job, plan, dir, lds)) {
+		plan_release(plan);
+		return -1;
+	}
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	struct job job;
+	struct plan plan;
+
+	if (!opt_output)
+		return usage_error("optimize", "give the plan folder with -o DIR");
+	int ret = job_from_args(&job, "optimize", argc, argv);
+	if (ret)
+		return ret;
+	ret = EXIT_FAILED;
+	if (!make_plan(&job, opt_output, opt_lds, &plan)) {
+		if (opt_json)
+			plan_write_json(&plan, stdout);
+		else if (verbosity >= 0)
+			report_text(&plan, stdout, text_style_for(stdout));
+		note("the plan is in '%s'; look at '%s/report.html'", opt_output, opt_output);
+		plan_release(&plan);
+		ret = EXIT_DONE;
+	}
+	job_release(&job);
+	return ret;
+}
+
+int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profile, const char *plandir)
+{
+	struct job_options o = job_options;
+	struct job job;
+	struct plan plan;
+
+	o.vmlinux = vmlinux;
+	o.map = map;
+	o.profiles = &profile;
+	o.nr_profiles = 1;
+	if (job_init(&job, &o))
+		return EXIT_FAILED;
+	int ret = make_plan(&job, plandir, NULL, &plan) ? EXIT_FAILED : EXIT_DONE;
+	if (!ret)
+		plan_release(&plan);
+	job_release(&job);
+	return ret;
+}
+
+const struct command optimize_command = {
+	.name = "optimize",
+	.args = "VMLINUX PROFILE... -o DIR",
+	.summary = "do the whole job: make a plan from a kernel and its profiles",
+	.details = "Writes a folder with the linker input that packs the hot text, for hottext-ld and by hand, and\n"
+		   "with a report of what it saves.",
+	.example = "hottext optimize vmlinux perf.data -o plan",
+	.opts = options,
+	.run = run,
+};

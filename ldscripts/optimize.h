@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The job of `optimize`, as the linker wrapper calls it. */
+#ifndef LDSCRIPTS_OPTIMIZE_H
+#define LDSCRIPTS_OPTIMIZE_H
+
+/*
+ * The same as `hottext optimize VMLINUX --map MAP PROFILE -o PLANDIR`, without its
+ * report on stdout. Returns an exit status; errors are reported.
+ */
+int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profile, const char *plandir);
+
+#endif

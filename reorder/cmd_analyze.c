@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hottext analyze: call graph, paths, entries and misses of a kernel as it is, or under a given order. */
+#include "reorder/commands.h"
+
+#include "lib/error.h"
+#include "lib/file.h"
+#include "reorder/job_options.h"
+#include "reorder/report/report.h"
+
+static const char *opt_order;
+
+static const struct opt options[] = {
+	{ 0, "order", "FILE", "compare with the order in FILE: symbols, sections or a fragment", OPT_STRING, &opt_order, 0, 0 },
+	OPT_JOB,
+	OPT_JSON,
+	OPT_COMMON
+};
+
+static int run(int argc, char **argv)
+{
+	struct job job;
+	struct plan plan;
+	int ret = job_from_args(&job, "analyze", argc, argv);
+
+	if (ret)
+		return ret;
+	job_options.algorithm = opt_order ? "given" : "link";
+	ret = EXIT_FAILED;
+	if (opt_order)
+		ret = job_read_order(&job, opt_order) ? EXIT_FAILED : EXIT_DONE;
+	else
+		layout_assign(&job.after);
+	if ((!opt_order || !ret) && !job_plan(&job, &plan)) {
+		if (opt_json)
+			plan_write_json(&plan, stdout);
+		else
+			report_text(&plan, stdout, text_style_for(stdout));
+		plan_release(&plan);
+		ret = EXIT_DONE;
+	}
+	job_release(&job);
+	return ret;
+}
+
+const struct command analyze_command = {
+	.name = "analyze",
+	.args = "VMLINUX PROFILE...",
+	.summary = "show the hot paths of a kernel and the ITLB entries they need",
+	.details = "Reads the kernel and its profiles and prints what runs, on how many pages, and how many\n"
+		   "ITLB entries each path needs. With --order, also what another order would need.",
+	.example = "hottext analyze vmlinux perf.data",
+	.opts = options,
+	.run = run,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "reorder/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/complete.h"
+#include "analyze/replay.h"
+#include "collect/fetch.h"
+#include "collect/reader.h"
+#include "lib/error.h"
+#include "lib/input.h"
+#include "lib/mem.h"
+#include "reorder/order.h"
+
+/* The first of the inputs that is a fetch trace: only that tells the order of everything. */
+static int find_trace(struct job *job)
+{
+	for (unsigned int i = 0; i < job->opts->nr_profiles; i++) {
+		const char *path = job->opts->profiles[i];
+		size_t len;
+
+		if (!strcmp(path, "-"))
+			continue;	/* can be read once only */
+		struct input *in = input_open(path);
+		if (!in)
+			return -1;
+		const char *head = input_peek(in, 8, &len);
+		bool is_trace = fetch_probe(head, len);
+		input_close(in);
+		if (is_trace && job->trace)
+			detail("misses are predicted from '%s' alone, not from '%s'", job->trace, path);
+		else if (is_trace)
+			job->trace = path;
+	}
+	return 0;
+}
+
+static int read_profile(struct job *job)
+{
+	const struct job_options *o = job->opts;
+	struct collect_options collect = { &job->image.symtab, o->vmlinux, o->event, o->force };
+	struct complete_options complete = { .proved_only = false };
+	struct profile in = { 0 };
+	int ret = -1;
+
+	if (collect_files(o->profiles, o->nr_profiles, &collect, &in))
+		goto out;
+	collect_print_totals(&in);
+	if (!in.names.nr_keys) {
+		error("cannot use '%s': it has no kernel samples", o->profiles[0]);
+		goto out;
+	}
+	if (o->as_seen) {
+		job->profile = in;
+		return 0;
+	}
+	ret = complete_profile(&job->image, o->vmlinux, &in, &job->profile, &complete, NULL);
+out:
+	profile_release(&in);
+	return ret;
+}
+
+/* A plan from a profile of another kernel would be worse than none. */
+static int check_match(const struct job *job)
+{
+	const struct match_totals *m = &job->cg.match;
+	uint64_t found = m->exact + m->name + m->normalized, all = found + m->unmatched;
+	double share = all ? 100.0 * (double)found / (double)all : 0;
+
+	if (!all)
+		return error("cannot use '%s': it has no kernel samples", job->opts->profiles[0]);
+	if (share < 50 && !job->opts->force)
+		return error("cannot use '%s': only %.1f %% of it is found in '%s' (--force goes on)",
+			     job->opts->profiles[0], share, job->opts->vmlinux);
+	if (share < 90)
+		warn("only %.1f %% of the profile is found in '%s'", share, job->opts->vmlinux);
+	return 0;
+}
+
+int job_init(struct job *job, const struct job_options *opts)
+{
+	struct image_options image = { opts->map, opts->objects, false };
+
+	memset(job, 0, sizeof(*job));
+	job->opts = opts;
+	if (find_trace(job) || image_init(&job->image, opts->vmlinux, &image))
+		return -1;
+	layout_init(&job->before, &job->image);
+	layout_init(&job->after, &job->image);
+	layout_assign(&job->before);
+	if (opts->machine ? machine_init(&job->machine, opts->machine) :
+			    machine_init_for(&job->machine, &job->image.symtab))
+		goto fail;
+	if (read_profile(job) || callgraph_init(&job->cg, &job->image, &job->profile) || check_match(job))
+		goto fail;
+	if (job->trace && sequence_init(&job->seq, job->trace, &job->image, job->machine.user_page))
+		goto fail;
+	return 0;
+fail:
+	job_release(job);
+	return -1;
+}
+
+void job_release(struct job *job)
+{
+	callgraph_release(&job->cg);
+	sequence_release(&job->seq);
+	layout_release(&job->before);
+	layout_release(&job->after);
+	profile_release(&job->profile);
+	machine_release(&job->machine);
+	image_release(&job->image);
+}
+
+int job_order(struct job *job)
+{
+	struct order_options o = { &job->machine, job->trace ? &job->seq : NULL, job->opts->effort };
+
+	algorithm_find(job->opts->algorithm)->run(&job->cg, &o, &job->after);
+	layout_assign(&job->after);
+	return 0;
+}
+
+/* The unit that an order's line names: a function, or a section name that only one unit has. */
+static uint32_t find_unit(const struct job *job, const struct index *sections, const uint32_t *unit_of, const char *name)
+{
+	enum match how;
+	uint32_t s = index_find_str(sections, name);
+
+	if (s != INDEX_NONE)
+		return unit_of[s];
+	uint32_t f = image_match(&job->image, name, &how);
+	return f == INDEX_NONE || how == MATCH_NORMALIZED ? INDEX_NONE : job->image.funcs[f].unit;
+}
+
+/* What a line of an order names: a bare word, or the section in FILE(SECTION). Cut in place; NULL: nothing. */
+static char *order_name(char *line)
+{
+	char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
+
+	line += strspn(line, " \t");
+	if (!*line || *line == '#' || *line == '/' || *line == '.' || (open && !close))
+		return *line == '.' && !strncmp(line, ".text.", 6) ? line : NULL;
+	if (!open)
+		return strtok(line, " \t;");
+	*close = '\0';
+	return open + 1;
+}
+
+int job_read_order(struct job *job, const char *path)
+{
+	const struct image *img = &job->image;
+	struct input *in = input_open(path);
+	struct index sections = { 0 };
+	uint32_t *unit_of = xcalloc(img->nr_units, sizeof(*unit_of)), unknown = 0;
+	bool *placed = xcalloc(img->nr_units, sizeof(*placed));
+	char *line;
+
+	for (uint32_t i = 0; i < img->nr_units; i++) {
+		uint32_t s = index_add_str(&sections, img->units[i].section);
+
+		unit_of[s] = s + 1 < sections.nr_keys || (s < i && unit_of[s]) ? INDEX_NONE : i;
+	}
+	while (in && (line = input_line(in, NULL))) {
+		const char *name = order_name(line);
+		uint32_t u = name ? find_unit(job, &sections, unit_of, name) : INDEX_NONE;
+
+		if (!name)
+			continue;
+		if (u == INDEX_NONE || !img->units[u].movable) {
+			detail("'%s' names no unit that moves", name);
+			unknown++;
+		} else if (!placed[u]) {
+			placed[u] = true;
+			layout_append(&job->after, u, 0);
+		}
+	}
+	bool failed = !in || input_failed(in);
+	if (unknown)
+		warn("%u lines of '%s' name no unit that moves", unknown, path);
+	layout_assign(&job->after);
+	input_close(in);
+	index_release(&sections);
+	free(unit_of);
+	free(placed);
+	return failed ? -1 : 0;
+}
+
+/* Misses of both layouts on the machine, in one pass over the trace. */
+static int predict_misses(const struct job *job, struct plan *plan)
+{
+	const uint64_t *layouts[2] = { job->before.addr, job->after.addr };
+	const struct machine *m = &job->machine;
+	struct tlb_counts counts[2];
+	struct plan_side *sides[2] = { &plan->before, &plan->after };
+
+	if (replay_layouts(job->trace, &job->image, layouts, 2, &m, 1, counts))
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		sides[i]->misses = counts[i].kernel_misses;
+		if (m->l1i_bytes)
+			sides[i]->l1i_misses = counts[i].l1i_kernel_misses;
+	}
+	return 0;
+}
+
+int job_plan(const struct job *job, struct plan *plan)
+{
+	plan_init(plan);
+	plan_fill(plan, &job->image, &job->cg, &job->before, &job->after, &job->machine, &job->profile);
+	plan->algorithm = job->opts->algorithm;
+	plan->effort = job->opts->effort;
+	plan_set_command(plan);
+	if (job->trace && predict_misses(job, plan)) {
+		plan_release(plan);
+		return -1;
+	}
+	return 0;
+}
