@@ -149,11 +149,11 @@ static void test_next(void **state)
 		struct chain_sample s = { 1, samples[i].task, samples[i].ms * 1000000 };
 		chain_add(&c, f, 2, &s);
 	}
+	chain_finish(&c, profile_add_source(&p, "test"));
 	assert_int_equal(p.nexts.nr_keys, 1);
 	assert_int_equal(p.next_weights[0], 2);
-	char *text;
-	finish(&c, &text);
-	free(text);
+	chain_release(&c);
+	profile_release(&p);
 }
 
 static void test_branches(void **state)

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Speed and memory of the readers against perf script and trace-cmd report, in one run, on files grown from a
+# small recording:  bench/collect.sh VMLINUX PERF.DATA [TRACE.DAT]
+# HOTTEXT, MB (of the large file, default 1000) and TMPDIR may be set. Counts are compared, not only timed.
+set -eu
+hottext=${HOTTEXT:-./hottext}
+[ $# -ge 2 ] || { echo "usage: bench/collect.sh VMLINUX PERF.DATA [TRACE.DAT]" >&2; exit 2; }
+vmlinux=$1 perfdata=$2 tracedat=${3:-}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+${CC:-gcc} -O2 -D_GNU_SOURCE -I. -o "$dir/growperf" bench/growperf.c
+
+# seconds NAME COMMAND...: least wall time of three runs, into $dir/NAME
+seconds() {
+	local name=$1 best=
+	shift
+	for _ in 1 2 3; do
+		local t
+		t=$( { TIMEFORMAT=%R; time "$@" >"$dir/out" 2>"$dir/err"; } 2>&1 ) || { cat "$dir/err" >&2; exit 1; }
+		best=$(echo "$t ${best:-$t}" | awk '{ print $1 < $2 ? $1 : $2 }')
+	done
+	echo "$best" >"$dir/$name"
+}
+
+collect() {
+	"$hottext" collect --vmlinux "$vmlinux" -o "$dir/profile" "$1"
+}
+
+# Peak resident kilobytes of a collect.
+peak() {
+	"$hottext" collect -q --vmlinux "$vmlinux" -o "$dir/profile" "$1" &
+	local pid=$! kb most=0
+	while kb=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null) && [ -n "$kb" ]; do
+		most=$kb
+		sleep 0.02
+	done
+	wait "$pid"
+	echo "$most"
+}
+
+"$dir/growperf" "$perfdata" "$dir/50.data" 50
+"$dir/growperf" "$perfdata" "$dir/big.data" "${MB:-1000}"
+echo "input                      reader         seconds   MB/s"
+row() {
+	printf '%-26s %-12s %9.2f %6.0f\n' "$1" "$2" "$4" "$(echo "$3 $4" | awk '{ print $1 / 1048576 / ($2 > 0 ? $2 : 0.001) }')"
+}
+seconds ours collect "$dir/50.data"
+ours=$(cat "$dir/ours")
+row "perf.data 50 MB" hottext "$(stat -c %s "$dir/50.data")" "$ours"
+grep samples "$dir/err" | sed 's/^/  /'
+if command -v perf >/dev/null; then
+	seconds perf perf script -F comm,tid,time,event,ip -i "$dir/50.data"
+	row "perf.data 50 MB" "perf script" "$(stat -c %s "$dir/50.data")" "$(cat "$dir/perf")"
+	echo "  ratio $(echo "$(cat "$dir/perf") $ours" | awk '{ printf "%.1f", $1 / $2 }'), wanted 30"
+fi
+seconds big collect "$dir/big.data"
+row "perf.data ${MB:-1000} MB" hottext "$(stat -c %s "$dir/big.data")" "$(cat "$dir/big")"
+echo "  wanted 400 MB/s; peak memory $(($(peak "$dir/big.data") / 1024)) MB, wanted below 300"
+rm "$dir/big.data"
+
+[ -n "$tracedat" ] || exit 0
+seconds trace collect "$tracedat"
+row "trace.dat" hottext "$(stat -c %s "$tracedat")" "$(cat "$dir/trace")"
+if command -v trace-cmd >/dev/null; then
+	seconds report trace-cmd report -i "$tracedat"
+	row "trace.dat" "trace-cmd" "$(stat -c %s "$tracedat")" "$(cat "$dir/report")"
+	echo "  ratio $(echo "$(cat "$dir/report") $(cat "$dir/trace")" | awk '{ printf "%.1f", $1 / $2 }'), wanted 3"
+fi
