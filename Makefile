@@ -86,6 +86,7 @@ ANALYZE_SRCS := \
 	analyze/callgraph.c \
 	analyze/cmd_complete.c \
 	analyze/cmd_machines.c \
+	analyze/cmd_tlbdump.c \
 	analyze/complete.c \
 	analyze/coverage.c \
 	analyze/disasm.c \
@@ -101,10 +102,11 @@ ANALYZE_SRCS := \
 	analyze/machine.c \
 	analyze/objects.c \
 	analyze/program.c \
-	analyze/sequence.c \
 	analyze/replay.c \
+	analyze/sequence.c \
 	analyze/text.c \
 	analyze/tlb.c \
+	analyze/tlbdump.c \
 	analyze/units.c \
 	analyze/units_map.c \
 	analyze/units_symbols.c
@@ -189,7 +191,8 @@ BATS_TESTS := \
 	collect \
 	fetch \
 	ld \
-	machines
+	machines \
+	tlbdump
 
 all: hottext hottext-ld hottext-qemu.so
 

@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
 	&record_command,
 	&reorder_command,
 	&report_command,
+	&tlbdump_command,
 	&verify_command,
 };
 

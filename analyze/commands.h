@@ -6,6 +6,7 @@
 #include "lib/opt.h"
 
 extern const struct command machines_command;
+extern const struct command tlbdump_command;
 
 extern const struct command complete_command;
 
