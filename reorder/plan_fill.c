@@ -58,7 +58,7 @@ static void rangeset_add(struct rangeset *s, uint32_t start, uint32_t end)
 	ALLOC_GROW(s->ranges, s->nr_ranges + 1, s->alloc_ranges);
 	memmove(s->ranges + lo + 1, s->ranges + hi, (s->nr_ranges - hi) * sizeof(*s->ranges));
 	s->nr_ranges = s->nr_ranges - (hi - lo) + 1;
-	s->ranges[lo] = (struct plan_range){ start, end };
+	s->ranges[lo] = (struct plan_range){ start, end, 0 };
 }
 
 static uint32_t rangeset_bytes(const struct rangeset *s)

@@ -35,7 +35,7 @@ BEGIN {
 	for (i = 0; i < functions; i++) {
 		u = order[i]; index_of[u] = i
 		name = u % 50 == 0 && u / 50 < n ? "vfs_" names[u / 50 + 1] : "function_" u
-		printf "%s\n  {\"name\":\"%s\",\"object\":\"dir%d/file%d.o\",\"section\":\".text.%s\",\"addr\":\"%s\",\"size\":%d,\"page\":%d,\"weight\":%d,\"moved\":%s,\"why\":\"%s\",\"group\":\"main\",\"align\":16,\"addr_before\":\"%s\",\"page_before\":%d,\"calls\":%d,\"path_weight\":%d,\"touched_bytes\":%d,\"functions\":[[\"%s\",0,%d]],\"ranges\":[[0,%d]]}", i ? "," : "", name, u % 30, u % 200, name, hex(after[u]), size[u], int(after[u] / 4096), heat[u] / 10, i % 40 == 39 ? "false" : "true", i % 40 == 39 ? "kept between its boundary symbols" : "run by 12 % of paths, most by read", hex(before[u]), int(before[u] / 4096), heat[u], heat[u], int(size[u] * 0.7) + 1, name, size[u], int(size[u] * 0.7) + 1
+		printf "%s\n  {\"name\":\"%s\",\"object\":\"dir%d/file%d.o\",\"section\":\".text.%s\",\"addr\":\"%s\",\"size\":%d,\"page\":%d,\"weight\":%d,\"moved\":%s,\"why\":\"%s\",\"group\":\"main\",\"align\":16,\"addr_before\":\"%s\",\"page_before\":%d,\"calls\":%d,\"path_weight\":%d,\"touched_bytes\":%d,\"functions\":[[\"%s\",0,%d]],\"ranges\":[[0,%d,%d]]}", i ? "," : "", name, u % 30, u % 200, name, hex(after[u]), size[u], int(after[u] / 4096), heat[u] / 10, i % 40 == 39 ? "false" : "true", i % 40 == 39 ? "kept between its boundary symbols" : "run by 12 % of paths, most by read", hex(before[u]), int(before[u] / 4096), heat[u], heat[u], int(size[u] * 0.7) + 1, name, size[u], int(size[u] * 0.7) + 1, heat[u]
 	}
 	printf "\n ],\n \"paths\": ["
 	for (r = 0; r < roots; r++) {

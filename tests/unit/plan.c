@@ -43,7 +43,7 @@ static void add_unit(struct plan *p, const char *name, uint32_t size, bool moved
 	u->nr_functions = 1;
 	ALLOC_GROW(p->ranges, p->nr_ranges + 1, p->alloc_ranges);
 	u->first_range = p->nr_ranges;
-	p->ranges[p->nr_ranges++] = (struct plan_range){ 0, size / 2 };
+	p->ranges[p->nr_ranges++] = (struct plan_range){ 0, size / 2, 10 };
 	u->nr_ranges = 1;
 }
 
@@ -144,8 +144,8 @@ static void test_hostile_files(void **state)
 		{ "[0,1,33]", "[0,2,33]" },
 		{ "[0,1,33]", "[0,-1,33]" },
 		{ "\"uses\":[[0,20]", "\"uses\":[[4000000000,20]" },
-		{ "\"ranges\":[[0,150]]", "\"ranges\":[[0,301]]" },
-		{ "\"ranges\":[[0,150]]", "\"ranges\":[[5,5]]" },
+		{ "\"ranges\":[[0,150,10]]", "\"ranges\":[[0,301,10]]" },
+		{ "\"ranges\":[[0,150,10]]", "\"ranges\":[[5,5,1]]" },
 		{ "\"size\":300", "\"size\":-300" },
 		{ "\"size\":300", "\"size\":4294967296" },
 		{ "\"page_bytes\":4096", "\"page_bytes\":0" },
