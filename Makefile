@@ -191,6 +191,7 @@ BATS_TESTS := \
 	collect \
 	fetch \
 	ld \
+	verify \
 	machines \
 	tlbdump
 
