@@ -191,9 +191,10 @@ BATS_TESTS := \
 	collect \
 	fetch \
 	ld \
-	verify \
 	machines \
-	tlbdump
+	record \
+	tlbdump \
+	verify
 
 all: hottext hottext-ld hottext-qemu.so
 

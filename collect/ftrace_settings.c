@@ -129,7 +129,7 @@ int ftrace_begin(struct tracefs_instance **inst, const char *tracer)
 	const char *dir;
 
 	*inst = NULL;
-	if (tracefs_tracing_dir_is_mounted(true, &dir) < 0 || !(dir = tracefs_tracing_dir()) || access(dir, R_OK | X_OK))
+	if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0 || !(dir = tracefs_tracing_dir()) || access(dir, R_OK | X_OK))
 		return no_tracefs();
 	if (!tracefs_tracer_available(dir, tracer))
 		return error("cannot use tracer '%s': this kernel has none (CONFIG_FUNCTION_GRAPH_TRACER)", tracer);

@@ -116,6 +116,9 @@ static int configure(void)
 	ftrace_try("options/funcgraph-cpu", "1");
 	ftrace_try("options/funcgraph-tail", "1");
 	ftrace_try("options/funcgraph-overrun", "0");
+	/* Reading the trace is work of ours that would fill it. */
+	snprintf(number, sizeof(number), "%d", (int)getpid());
+	ftrace_try("set_ftrace_notrace_pid", number);
 	return 0;
 }
 
@@ -123,7 +126,8 @@ static int configure(void)
 struct pump {
 	int fd;
 	FILE *to;
-	atomic_bool stop;
+	struct tracefs_instance *inst;
+	atomic_bool ready, stop;
 };
 
 static void *pump_run(void *data)
@@ -131,7 +135,11 @@ static void *pump_run(void *data)
 	static char buf[1 << 16];
 	struct pump *p = data;
 	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+	char tid[16];
 
+	snprintf(tid, sizeof(tid), "%d", (int)gettid());
+	tracefs_instance_file_append(p->inst, "set_ftrace_notrace_pid", tid);
+	p->ready = true;
 	for (;;) {
 		bool last = p->stop;	/* read before the pipe, so that nothing after it is missed */
 		ssize_t n = read(p->fd, buf, sizeof(buf));
@@ -160,7 +168,8 @@ static void copy_header(struct tracefs_instance *inst, FILE *to)
 
 static int trace(struct tracefs_instance *inst, FILE *to, char **argv)
 {
-	struct pump pump = { .fd = tracefs_instance_file_open(inst, "trace_pipe", O_RDONLY | O_NONBLOCK), .to = to };
+	struct pump pump = { .fd = tracefs_instance_file_open(inst, "trace_pipe", O_RDONLY | O_NONBLOCK),
+			     .to = to, .inst = inst };
 	pthread_t thread;
 	sigset_t all, old;
 	int ret = 0;
@@ -177,6 +186,8 @@ static int trace(struct tracefs_instance *inst, FILE *to, char **argv)
 		close(pump.fd);
 		return error("cannot start a thread: %s", strerror(err));
 	}
+	while (!pump.ready)
+		usleep(1000);
 	if (tracefs_trace_on(inst))
 		ret = error("cannot switch tracing on: %s", strerror(errno));
 	else if (*argv)

@@ -49,11 +49,16 @@ int record_signal(void)
 }
 
 /* In the child: exec, or tell the parent why not through the pipe, which exec closes. */
-static void run_child(char *const argv[], int fd)
+static void run_child(char *const argv[], int fd, const sigset_t *mask)
 {
-	sigset_t set = passed_set();
+	/* Our own handlers would remove the parent's files. */
+	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++) {
+		struct sigaction sa;
 
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+		if (!sigaction(passed_signals[i], NULL, &sa) && sa.sa_handler != SIG_IGN)
+			signal(passed_signals[i], SIG_DFL);
+	}
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
 	int err = errno;
 	ssize_t n = write(fd, &err, sizeof(err));
@@ -72,37 +77,45 @@ static int wait_child(pid_t pid)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int record_run(char *const argv[], const char *remedy)
+/* Wait for pid, handing signals on to it. */
+static int attend(pid_t pid, const sigset_t *mask)
 {
 	struct sigaction old[ARRAY_SIZE(passed_signals)], sa = { .sa_handler = hand_on };
-	sigset_t set = passed_set(), old_set;
+	sigset_t blocked;
+
+	got_signal = 0;
+	child = pid;
+	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
+		sigaction(passed_signals[i], &sa, &old[i]);
+	/* What was held back until now is handed on here. */
+	pthread_sigmask(SIG_SETMASK, mask, &blocked);
+	int ret = wait_child(pid);
+	pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+	child = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
+		sigaction(passed_signals[i], &old[i], NULL);
+	return ret;
+}
+
+int record_run(char *const argv[], const char *remedy)
+{
+	sigset_t set = passed_set(), old, open_mask;
 	int fds[2], err = 0;
 
 	if (pipe2(fds, O_CLOEXEC))
 		return error("cannot run '%s': %s", argv[0], strerror(errno));
-	got_signal = 0;
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	open_mask = old;
+	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
+		sigdelset(&open_mask, passed_signals[i]);
 	pid_t pid = fork();
-	if (pid < 0) {
-		close(fds[0]);
-		close(fds[1]);
-		return error("cannot run '%s': %s", argv[0], strerror(errno));
-	}
 	if (!pid)
-		run_child(argv, fds[1]);
-	child = pid;
-	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
-		sigaction(passed_signals[i], &sa, &old[i]);
-	pthread_sigmask(SIG_UNBLOCK, &set, &old_set);	/* what a caller held back is handed on now */
+		run_child(argv, fds[1], &open_mask);
 	close(fds[1]);
-	ssize_t n;
-	while ((n = read(fds[0], &err, sizeof(err))) < 0 && errno == EINTR)
-		;
+	int ret = pid < 0 ? error("cannot run '%s': %s", argv[0], strerror(errno)) : attend(pid, &open_mask);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ssize_t n = pid < 0 ? 0 : read(fds[0], &err, sizeof(err));
 	close(fds[0]);
-	int ret = wait_child(pid);
-	child = 0;
-	pthread_sigmask(SIG_SETMASK, &old_set, NULL);
-	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
-		sigaction(passed_signals[i], &old[i], NULL);
 	if (n > 0 && remedy)
 		return error("cannot run '%s': %s (%s)", argv[0], strerror(err), remedy);
 	if (n > 0)
