@@ -20,7 +20,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 
 PACKAGES := libelf libdw libzstd jansson libtracecmd libtracefs
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
-SANFLAGS := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SANFLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
 override O := $(O)$(if $(SAN),-san)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DHOTTEXT_VERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(libdir)"' -I. $(WARN) \
