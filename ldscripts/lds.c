@@ -350,6 +350,11 @@ int lds_init(struct lds *l, const char *name, const char *text, size_t size)
 
 	struct lds_lex lex = { .name = l->name, .text = l->text, .size = size };
 
+	if (memchr(text, '\0', size)) {
+		error("cannot read '%s': no text", name);
+		lds_release(l);
+		return -1;
+	}
 	while (lds_next(&lex)) {
 		if (!lds_word_is(&lex, "SECTIONS"))
 			continue;

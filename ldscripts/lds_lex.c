@@ -24,7 +24,7 @@ static bool fail(struct lds_lex *lex, const char *what)
 	return false;
 }
 
-/* Pass blanks and comments, also the line markers of a preprocessor; lex->start is where a token begins. */
+/* Pass blanks and comments, of # too (a preprocessor's line markers); lex->start is where a token begins. */
 static bool skip_blank(struct lds_lex *lex)
 {
 	const char *t = lex->text;
@@ -42,7 +42,7 @@ static bool skip_blank(struct lds_lex *lex)
 			if (!close)
 				return fail(lex, "comment");
 			lex->start = (size_t)(close - t) + 2;
-		} else if (t[i] == '#' && (!i || t[i - 1] == '\n')) {
+		} else if (t[i] == '#') {
 			const char *nl = memchr(t + i, '\n', lex->size - i);
 
 			lex->start = nl ? (size_t)(nl - t) : lex->size;
