@@ -27,8 +27,15 @@
 
 enum { MAX_STACK = 512, MAX_CPUS = 1 << 16 };
 
+/* A function event, held back: a stack trace behind it tells the same and more. */
+struct call {
+	uint32_t cpu, pid, func, caller, off;
+	bool resolved;
+};
+
 struct run {
 	struct profile *p;
+	const struct symtab *syms;
 	struct ftrace_names names;
 	struct funcgraph graph;
 	struct chain chain;
@@ -38,6 +45,8 @@ struct run {
 	uint32_t nr_stack;
 	bool in_stack;
 	uint32_t stack_pid;
+	struct call call;		/* the last function event, not counted yet */
+	bool has_call;
 	uint64_t entries, functions, resolved, lost, strange;
 };
 
@@ -185,6 +194,33 @@ static char *split_event(char *line, uint32_t *cpu, uint32_t *pid)
 	return NULL;
 }
 
+/* Latency format: "comm-12  0d..2. 8001us+: rest", CPU and flags in one. */
+static char *split_latency(char *line, uint32_t *cpu, uint32_t *pid)
+{
+	char *colon = strchr(line, ':'), *end;
+	uint64_t n;
+
+	for (; colon && colon[1] != ' '; colon = strchr(colon + 1, ':'))
+		;
+	if (!colon)
+		return NULL;
+	for (end = colon; end > line && strchr(" !+#*@$", end[-1]); end--)
+		;
+	if (end - line < 3 || end[-1] != 's' || end[-2] != 'u')
+		return NULL;
+	while (end > line && end[-1] != ' ')	/* the time */
+		end--;
+	while (end > line && end[-1] == ' ')
+		end--;
+	while (end > line && end[-1] != ' ')	/* CPU and flags */
+		end--;
+	const char *p = end;
+	if (!scan_dec(&p, &n) || n >= MAX_CPUS || !task_before(line, end, pid))
+		return NULL;
+	*cpu = (uint32_t)n;
+	return colon + 2;
+}
+
 /* "func <-caller", both perhaps with offset, address in angle brackets, module. */
 static bool take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s)
 {
@@ -195,14 +231,25 @@ static bool take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s)
 	*arrow = '\0';
 	arrow += 3 + strspn(arrow + 3, "- ");
 	const struct ftrace_place *at = ftrace_names_text(&r->names, s + strspn(s, " "));
-	uint32_t func = at->func;
-	r->functions++;
-	r->resolved += at->resolved;
+	r->call = (struct call){ .cpu = cpu, .pid = pid, .func = at->func, .resolved = at->resolved };
 	at = ftrace_names_text(&r->names, arrow);
+	r->call.caller = at->func;
 	/* The caller's offset is a return address: the byte before is the call's. */
-	uint32_t off = at->off != PROFILE_OFF_UNKNOWN && at->off ? at->off - 1 : PROFILE_OFF_UNKNOWN;
-	funcgraph_call(&r->graph, cpu, pid, func, at->func, off);
+	r->call.off = at->off != PROFILE_OFF_UNKNOWN && at->off ? at->off - 1 : PROFILE_OFF_UNKNOWN;
+	r->has_call = true;
 	return true;
+}
+
+static void flush_call(struct run *r)
+{
+	const struct call *c = &r->call;
+
+	if (!r->has_call)
+		return;
+	r->has_call = false;
+	r->functions++;
+	r->resolved += c->resolved;
+	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
 }
 
 static bool take_event(struct run *r, char *line)
@@ -211,13 +258,18 @@ static bool take_event(struct run *r, char *line)
 	char *rest = split_event(line, &cpu, &pid);
 
 	if (!rest)
+		rest = split_latency(line, &cpu, &pid);
+	if (!rest)
 		return false;
 	rest += strspn(rest, " ");
 	if (!strncmp(rest, "<stack trace>", 13) || !strncmp(rest, "kernel_stack:", 13)) {
+		r->has_call = r->has_call && r->call.pid != pid;
+		flush_call(r);
 		r->in_stack = true;
 		r->stack_pid = pid;
 		return true;
 	}
+	flush_call(r);
 	char *bar = strrchr(rest, '|');
 	if (bar && (!strncmp(rest, "funcgraph_entry:", 16) || !strncmp(rest, "funcgraph_exit:", 15))) {
 		graph_call(r, cpu, pid, bar + 1);
@@ -262,6 +314,11 @@ static bool take_frame(struct run *r, char *s)
 	*end = '\0';
 	if (!*s || *s == '<' || r->nr_stack == MAX_STACK)
 		return true;
+	if (!strncmp(s, "0x", 2)) {	/* no name: innermost it is ftrace's own trampoline */
+		if (r->nr_stack)
+			r->stack[r->nr_stack++] = (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
+		return true;
+	}
 	bool is_return = r->nr_stack > 0;
 	uint64_t known = off == PROFILE_OFF_UNKNOWN ? 0 : off;
 	struct chain_frame f = chain_resolve_name(&r->chain, s, module, known, is_return && known);
@@ -292,6 +349,8 @@ static void add_source(struct run *r, const char *event, uint64_t events, uint64
 	struct profile_source *s = profile_add_source(r->p, "ftrace");
 
 	profile_set(&s->event, event);
+	if (r->syms)
+		source_set_kernel(s, r->syms);
 	s->samples = s->kernel = events;
 	s->resolved = resolved;
 	s->unresolved = events - resolved;
@@ -301,6 +360,7 @@ static void add_source(struct run *r, const char *event, uint64_t events, uint64
 static int finish(struct run *r, const char *name)
 {
 	end_stack(r);
+	flush_call(r);
 	funcgraph_finish(&r->graph);
 	if (r->strange)
 		warn("'%s': %llu lines not understood", name, (unsigned long long)r->strange);
@@ -310,6 +370,8 @@ static int finish(struct run *r, const char *name)
 		struct profile_source *s = profile_add_source(r->p, "ftrace");
 
 		profile_set(&s->event, "kernel_stack");
+		if (r->syms)
+			source_set_kernel(s, r->syms);
 		chain_finish(&r->chain, s);
 		s->lost = r->entries || r->functions ? 0 : r->lost;
 	}
@@ -329,6 +391,7 @@ static int read_ftrace(struct input *in, const char *path, const struct collect_
 
 	(void)path;
 	r->p = p;
+	r->syms = opts->syms;
 	ftrace_names_init(&r->names, opts->syms, p);
 	funcgraph_init(&r->graph, p);
 	chain_init(&r->chain, p, opts->syms);

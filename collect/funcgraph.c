@@ -353,26 +353,79 @@ void funcgraph_exit(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t de
 	pop_to(g, t, depth);
 }
 
+/* A function in the innermost path; whole paths end where its work on the way to user mode does. */
+static void walk_on(struct funcgraph *g, struct fg_task *t, uint32_t func)
+{
+	enum trait trait = trait_of(g, func);
+
+	push_frame(t, func, false);
+	if (!t->nr_paths || func == INDEX_NONE)
+		return;
+	struct fg_path *path = t->paths[t->nr_paths - 1];
+	path_walk_touch(&path->walk, func, 0, 0);
+	improve_root(path, func, trait, t->nr_frames <= 2);
+	path->returning |= trait == TRAIT_USER_EXIT;
+	if (trait == TRAIT_DEATH)
+		t->dying = true;
+}
+
+/* func begins a path, on top of the one that it interrupts. */
+static void begin(struct funcgraph *g, struct fg_task *t, uint32_t func)
+{
+	settle(g, t);
+	open_path(g, t, func, trait_of(g, func));
+	walk_on(g, t, func);
+	t->frames[t->nr_frames - 1].begins_path = true;
+}
+
+static void leave_all(struct funcgraph *g, struct fg_task *t)
+{
+	pop_to(g, t, 0);
+	t->dying = false;
+}
+
+/* The caller is none of the functions open: entry code, or one that is not traced. */
+static void call_from_outside(struct funcgraph *g, struct fg_task *t, uint32_t func, uint32_t caller)
+{
+	enum trait of_caller = trait_of(g, caller), of_func = trait_of(g, func);
+
+	if ((t->nr_paths && t->paths[0]->returning) || of_caller == TRAIT_TASK || of_func == TRAIT_TASK ||
+	    t->dying || t->nr_frames + 2 > MAX_DEPTH)
+		leave_all(g, t);
+	if (caller == INDEX_NONE)
+		return;
+	if (!t->nr_frames || interrupts(t, of_caller))
+		begin(g, t, caller);
+	else if (!interrupts(t, of_func))
+		walk_on(g, t, caller);
+}
+
 void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller, uint32_t off)
 {
 	struct fg_task *t = get_task(g, cpu, pid);
 	uint32_t depth = t->nr_frames;
 
-	if (func != INDEX_NONE)
-		profile_add_entries(g->p, func, 1);
+	settle(g, t);
+	if (func == INDEX_NONE)
+		return;
+	profile_add_entries(g->p, func, 1);
+	if (caller != INDEX_NONE)
+		profile_add_call(g->p, caller, off, func, 1);
 	while (depth && (caller == INDEX_NONE || t->frames[depth - 1].func != caller))
 		depth--;
-	if (caller != INDEX_NONE && func != INDEX_NONE)
-		profile_add_call(g->p, caller, off, func, 1);
-	if (depth) {
+	/* Entry code at the bottom of the stack calls again: in the same path, or in the next. */
+	if (depth == 1 && t->nr_paths && (t->paths[0]->returning || trait_of(g, func) == TRAIT_SYSCALL_ENTRY))
+		depth = 0;
+	if (depth)
 		pop_to(g, t, depth);
-	} else if (!interrupts(t, trait_of(g, func)) || t->nr_frames >= MAX_DEPTH) {
-		pop_to(g, t, 0);
-	}
-	if (t->nr_frames >= MAX_DEPTH)
-		pop_to(g, t, 0);
-	bool begins = enter_path(g, t, func);
-	push_frame(t, func, begins);
+	else if (t->nr_frames && t->frames[0].func == caller)
+		leave_all(g, t);
+	if (!depth)
+		call_from_outside(g, t, func, caller);
+	if (!t->nr_frames || interrupts(t, trait_of(g, func)))
+		begin(g, t, func);
+	else
+		walk_on(g, t, func);
 }
 
 void funcgraph_lost(struct funcgraph *g, uint32_t cpu)

@@ -213,6 +213,8 @@ static int read_text(struct input *in, const char *path, const struct collect_op
 		ret = -1;
 	struct profile_source *s = profile_add_source(p, "readprofile");
 	profile_set(&s->event, "tick");
+	if (opts->syms)
+		source_set_kernel(s, opts->syms);
 	s->samples = s->kernel = src.samples;
 	s->resolved = src.resolved;
 	s->unresolved = src.unresolved;

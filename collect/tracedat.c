@@ -37,6 +37,12 @@ struct event {
 	struct field nr;	/* addresses of a stack */
 };
 
+/* A function event, held back: a stack trace behind it tells the same and more. */
+struct call {
+	uint32_t cpu, pid, func, caller, off;
+	bool resolved;
+};
+
 struct run {
 	const struct collect_options *opts;
 	struct profile *p;
@@ -49,6 +55,8 @@ struct run {
 	struct event *events;	/* [event id] */
 	uint32_t nr_events;
 	struct field pid;	/* common_pid */
+	struct call call;	/* the last, not counted yet */
+	bool has_call;
 	uint64_t used[KIND_STACK + 1];
 	uint64_t resolved, lost, gaps;
 };
@@ -116,13 +124,26 @@ static void take_entry(struct run *r, const struct event *ev, const struct tep_r
 static void take_function(struct run *r, const struct event *ev, const struct tep_record *rec, uint32_t cpu,
 			  uint32_t pid)
 {
-	const struct ftrace_place *to = place(r, number(r, rec, ev->func));
-	uint32_t func = to->func;
+	const struct ftrace_place *at = place(r, number(r, rec, ev->func));
 
-	r->resolved += to->resolved;
+	r->call = (struct call){ .cpu = cpu, .pid = pid, .func = at->func, .resolved = at->resolved };
 	/* The byte before a return address is the call's. */
-	const struct ftrace_place *from = place(r, number(r, rec, ev->parent) - 1);
-	funcgraph_call(&r->graph, cpu, pid, func, from->func, from->off);
+	at = place(r, number(r, rec, ev->parent) - 1);
+	r->call.caller = at->func;
+	r->call.off = at->off;
+	r->has_call = true;
+}
+
+static void flush_call(struct run *r)
+{
+	const struct call *c = &r->call;
+
+	if (!r->has_call)
+		return;
+	r->has_call = false;
+	r->used[KIND_FUNCTION]++;
+	r->resolved += c->resolved;
+	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
 }
 
 /* caller[] holds size addresses; older kernels fill a fixed array up to one that is ~0. */
@@ -140,6 +161,8 @@ static void take_stack(struct run *r, const struct event *ev, const struct tep_r
 		if (!addr || addr == UINT64_MAX || (at.size == 4 && addr == UINT32_MAX))
 			break;
 		const struct ftrace_place *f = place(r, addr - (n > 0));
+		if (!n && f->func == INDEX_NONE)
+			continue;	/* ftrace's own trampoline */
 		if (n && chain_cuts(&r->chain, frames[n - 1].func, f->func))
 			f = place(r, addr);
 		frames[n] = (struct chain_frame){ f->func, f->off };
@@ -166,7 +189,9 @@ static void take_record(struct run *r, const struct tep_record *rec, uint32_t cp
 		return;
 	const struct event *ev = &r->events[id];
 	uint32_t pid = (uint32_t)number(r, rec, r->pid);
-	r->used[ev->kind]++;
+	r->has_call = r->has_call && !(ev->kind == KIND_STACK && r->call.cpu == cpu);
+	flush_call(r);
+	r->used[ev->kind] += ev->kind != KIND_FUNCTION;
 	switch (ev->kind) {
 	case KIND_ENTRY:
 		take_entry(r, ev, rec, cpu, pid);
@@ -210,6 +235,8 @@ static void add_source(struct run *r, const char *event, uint64_t events, uint64
 	struct profile_source *s = profile_add_source(r->p, "trace.dat");
 
 	profile_set(&s->event, event);
+	if (r->opts->syms)
+		source_set_kernel(s, r->opts->syms);
 	s->samples = s->kernel = events;
 	s->resolved = resolved;
 	s->unresolved = events - resolved;
@@ -222,6 +249,8 @@ static void add_sources(struct run *r)
 		struct profile_source *s = profile_add_source(r->p, "trace.dat");
 
 		profile_set(&s->event, "kernel_stack");
+		if (r->opts->syms)
+			source_set_kernel(s, r->opts->syms);
 		chain_finish(&r->chain, s);
 	}
 	if (r->used[KIND_FUNCTION])
@@ -245,6 +274,7 @@ static int read_buffer(struct run *r, struct tracecmd_input *handle)
 	funcgraph_init(&r->graph, r->p);
 	chain_init(&r->chain, r->p, r->opts->syms);
 	walk(r);
+	flush_call(r);
 	funcgraph_finish(&r->graph);
 	ftrace_names_report(&r->names, r->name);
 	detail("'%s': %llu entries, %llu exits, %llu paths, %llu of them incomplete and dropped", r->name,
