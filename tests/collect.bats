@@ -52,6 +52,23 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 		--event cycles $data/chains.perf-script
 }
 
+@test "a real recording gives the same profile natively and as perf script's text" {
+	sample=samples/linux-6.1-x86_64
+	command -v perf >/dev/null || skip "no perf"
+	xz -dc $sample/vmlinux.xz >"$dir/vmlinux" || skip "no sample"
+	zstd -dqc $sample/perf.data.zst >"$dir/perf.data"
+	perf script --ns -i "$dir/perf.data" -k "$dir/vmlinux" >"$dir/text" 2>/dev/null || skip "perf cannot read it"
+	collect_to native --vmlinux "$dir/vmlinux" "$dir/perf.data"
+	collect_to script --vmlinux "$dir/vmlinux" "$dir/text"
+	diff <(grep -v ^source "$dir/native") <(grep -v ^source "$dir/script")
+	[ "$(cat "$dir/script.err")" = "hottext: 2638 samples, 2449 kernel, 2449 resolved, 0 unresolved, 0 lost" ]
+	cmp "$dir/script.err" "$dir/native.err"
+	nm "$dir/vmlinux" >"$dir/System.map"	# inner labels, aliases, no sizes
+	perf script --ns -i "$dir/perf.data" --kallsyms="$dir/System.map" >"$dir/text" 2>/dev/null
+	collect_to names --vmlinux "$dir/vmlinux" "$dir/text"
+	cmp "$dir/script" "$dir/names"
+}
+
 @test "folded stacks with marks" {
 	collect_to out $data/marked.folded
 	diff -u $data/marked.hot "$dir/out"
