@@ -61,7 +61,7 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	collect_to native --vmlinux "$dir/vmlinux" "$dir/perf.data"
 	collect_to script --vmlinux "$dir/vmlinux" "$dir/text"
 	diff <(grep -v ^source "$dir/native") <(grep -v ^source "$dir/script")
-	[ "$(cat "$dir/script.err")" = "hottext: 2638 samples, 2449 kernel, 2449 resolved, 0 unresolved, 0 lost" ]
+	grep -q "^hottext: $(grep -c cpu-clock "$dir/text") samples, .* 0 unresolved, 0 lost$" "$dir/script.err"
 	cmp "$dir/script.err" "$dir/native.err"
 	nm "$dir/vmlinux" >"$dir/System.map"	# inner labels, aliases, no sizes
 	perf script --ns -i "$dir/perf.data" --kallsyms="$dir/System.map" >"$dir/text" 2>/dev/null
