@@ -22,8 +22,10 @@ static struct opt_list opt_profiles;
 static const char *opt_plan;
 
 static const struct opt options[] = {
-	{ 0, "profile", "FILE", "list the functions on a page hottest first; can be repeated", OPT_LIST, &opt_profiles, 0, 0 },
-	{ 0, "plan", "DIR", "count the entries that the same functions need under this plan", OPT_STRING, &opt_plan, 0, 0 },
+	{ 0, "profile", "FILE", "list the functions on a page hottest first; can be repeated", OPT_LIST,
+	  &opt_profiles, 0, 0 },
+	{ 0, "plan", "DIR", "count the entries that the same functions need under this plan", OPT_STRING,
+	  &opt_plan, 0, 0 },
 	OPT_JSON,
 	OPT_COMMON
 };
@@ -35,7 +37,7 @@ struct job {
 	struct tlbdump fresh;
 	uint64_t kernel_base;
 	uint64_t *weight;	/* [func]: samples, or calls where the profile has no samples; NULL without a profile */
-	uint64_t *planned;	/* [unit]: address under the plan, as it is where the plan has none; NULL without a plan */
+	uint64_t *planned;	/* [unit]: address under the plan, or as it is; NULL without a plan */
 	bool *in_plan;		/* [unit] */
 	uint32_t user, kernel;	/* entries */
 	uint32_t hot;		/* functions that ran, on the new kernel pages */
@@ -127,7 +129,8 @@ static int read_plan(struct job *j)
 	}
 	int ret = 0;
 	if (found * 2 < json_array_size(units) || !json_array_size(units))
-		ret = error("plan '%s' is not of this kernel: %u of %zu units are found in it", path, found, json_array_size(units));
+		ret = error("plan '%s' is not of this kernel: %u of %zu units are found in it", path, found,
+			    json_array_size(units));
 	json_decref(plan);
 	free(path);
 	return ret;
@@ -295,7 +298,8 @@ static void print_json(struct job *j)
 	out = json_pack("{si si si so}", "appeared", (int)j->fresh.nr_entries, "user", (int)j->user, "kernel",
 			(int)j->kernel, "entries", entries);
 	if (j->planned)
-		json_object_set_new(out, "plan", json_pack("{si si}", "functions", (int)j->hot, "entries", (int)j->plan_entries));
+		json_object_set_new(out, "plan", json_pack("{si si}", "functions", (int)j->hot, "entries",
+							   (int)j->plan_entries));
 	json_dumpf(out, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(out);

@@ -11,7 +11,7 @@
 #include "lib/error.h"
 #include "lib/mem.h"
 
-/* Whether a map describes this vmlinux: same code sections, same global symbols. False with the reason in *why. */
+/* Whether a map describes this vmlinux: same code sections, same globals; else *why says what differs. */
 static bool map_matches(const struct image *img, const struct linkmap *map, const struct code *t, char **why)
 {
 	uint32_t known = 0;

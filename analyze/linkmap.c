@@ -65,7 +65,8 @@ static bool is_code(const char *name, size_t len)
 
 static int too_big(struct parse *ps)
 {
-	return error("cannot read '%s': line %lu: more than %d items", input_name(ps->in), input_lineno(ps->in), MAX_ITEMS);
+	return error("cannot read '%s': line %lu: more than %d items", input_name(ps->in), input_lineno(ps->in),
+		     MAX_ITEMS);
 }
 
 static int add_output(struct parse *ps, const char *name, size_t len, const char *p)
@@ -154,7 +155,9 @@ static int add_statement(struct parse *ps, uint64_t addr, const char *p)
 	if (*rest || *p == '(')
 		return 0;	/* "(size before relaxing)", ASSERT, PROVIDE ... */
 	ALLOC_GROW(m->symbols, m->nr_symbols + 1, m->alloc_symbols);
-	m->symbols[m->nr_symbols++] = (struct linkmap_symbol){ .name = intern(m, p, (size_t)(end - p)), .addr = addr };
+	m->symbols[m->nr_symbols++] = (struct linkmap_symbol){
+		.name = intern(m, p, (size_t)(end - p)), .addr = addr,
+	};
 	return 0;
 }
 

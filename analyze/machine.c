@@ -147,11 +147,13 @@ static int parse_l1i(struct parse *ps, char **words)
 	if (!parse_size(words[1], &bytes) || bytes > 1u << 24)
 		return bad(ps, "not a cache size", words[1]);
 	m->l1i_bytes = (uint32_t)bytes;
-	if (get_number(ps, words[2], 1, 1024, &m->l1i_ways) < 0 || get_number(ps, words[3], 4, 1024, &m->l1i_line) < 0)
+	if (get_number(ps, words[2], 1, 1024, &m->l1i_ways) < 0 ||
+	    get_number(ps, words[3], 4, 1024, &m->l1i_line) < 0)
 		return -1;
 	uint64_t set = (uint64_t)m->l1i_ways * m->l1i_line;
 	if (!is_pow2(m->l1i_line) || bytes % set || !is_pow2(bytes / set))
-		return error("machine '%s': line %u: the cache does not divide into a power of two of sets", ps->file, ps->line);
+		return error("machine '%s': line %u: the cache does not divide into a power of two of sets", ps->file,
+			     ps->line);
 	return 0;
 }
 
@@ -221,9 +223,16 @@ static int parse_flush_global(struct parse *ps, char **words)
 	return get_bool(ps, words, &ps->m->flush_global);
 }
 
-static int parse_data_every(struct parse *ps, char **words)
+static int parse_data_set(struct parse *ps, char **words)
 {
-	return get_number(ps, words[1], 0, 1000000000, &ps->m->data_every);
+	if (get_number(ps, words[1], 1, 1 << 20, &ps->m->data_set) < 0)
+		return -1;
+	return get_number(ps, words[2], 1, 1000000000, &ps->m->data_every);
+}
+
+static int parse_data_new(struct parse *ps, char **words)
+{
+	return get_number(ps, words[1], 1, 1000000000, &ps->m->data_new);
 }
 
 /* about is parsed apart: its value is the rest of the line. */
@@ -244,7 +253,8 @@ static const struct key {
 	{ "miss-cycles", 3, false, parse_cycles },
 	{ "clock", 3, false, parse_clock },
 	{ "l1i", 4, false, parse_l1i },
-	{ "data-every", 2, false, parse_data_every },
+	{ "data-set", 3, false, parse_data_set },
+	{ "data-new", 2, false, parse_data_new },
 };
 
 static int parse_words(struct parse *ps, char *line)

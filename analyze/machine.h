@@ -41,13 +41,18 @@ struct machine {
 	uint32_t miss_cycles_min, miss_cycles_max;	/* cost of one miss of the last level, cycles */
 	double clock_hz;	/* 0: unknown */
 	uint32_t l1i_bytes, l1i_ways, l1i_line;		/* 0: not modelled */
-	uint32_t data_every;	/* a new data page enters unified levels after so many bytes of code fetched; 0: never */
+	/*
+	 * The data side of unified levels, in bytes of code fetched between two touches: of
+	 * the next of data_set pages, round and round, and of a page never seen before.
+	 */
+	uint32_t data_every, data_set;	/* 0: never */
+	uint32_t data_new;		/* 0: never */
 };
 
 /* A shipped machine by name, else a file of that path. Errors are reported. */
 int machine_init(struct machine *m, const char *name);
 
-/* The default for a kernel: from its architecture, and its configuration where it is embedded or beside it. */
+/* The default for a kernel: from its architecture, and from what its symbols say of its configuration. */
 int machine_init_for(struct machine *m, const struct symtab *st);
 void machine_release(struct machine *m);
 

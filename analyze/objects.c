@@ -150,7 +150,8 @@ static void read_object(struct objects *o, Elf *elf, uint32_t file)
 		if (name)
 			add_section(o, file, name, &sh);
 	}
-	if (eh.e_machine == EM_PPC || eh.e_machine == EM_PPC64 || eh.e_machine == EM_AARCH64 || eh.e_machine == EM_RISCV)
+	if (eh.e_machine == EM_PPC || eh.e_machine == EM_PPC64 || eh.e_machine == EM_AARCH64 ||
+	    eh.e_machine == EM_RISCV)
 		scan_branches(o, elf, file, eh.e_machine, shstr);
 }
 

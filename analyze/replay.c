@@ -187,14 +187,16 @@ static void sum_counts(const struct replay *r, struct tlb_counts *out)
 		o->user_misses += c.user_misses;
 		o->l1i_kernel_misses += c.l1i_kernel_misses;
 		o->l1i_user_misses += c.l1i_user_misses;
+		o->data_misses += c.data_misses;
 	}
 }
 
-int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs, uint32_t nr_layouts,
-		   const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out)
+int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs,
+		   uint32_t nr_layouts, const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out)
 {
 	struct replay r = {
-		.path = path, .img = img, .unit_addrs = unit_addrs, .nr_layouts = nr_layouts, .machines = m, .nr_machines = nr_m,
+		.path = path, .img = img, .unit_addrs = unit_addrs, .nr_layouts = nr_layouts,
+		.machines = m, .nr_machines = nr_m,
 	};
 	struct input *in = input_open(path);
 	int ret = -1;

@@ -26,7 +26,7 @@ int replay_trace(const char *path, const struct image *img, const uint64_t *unit
 		 const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out);
 
 /* The same for several layouts in one pass over the trace: out[layout * nr_m + machine]. */
-int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs, uint32_t nr_layouts,
-		   const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out);
+int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs,
+		   uint32_t nr_layouts, const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out);
 
 #endif

@@ -49,8 +49,11 @@ struct tlb {
 	uint64_t text_start, text_end;
 	uint64_t space;		/* address-space number, from 1 */
 	bool pinned, flush, flush_global;
-	uint32_t data_every, data_left;
-	uint64_t nr_data;
+	bool data;		/* there is a data side */
+	uint32_t data_every, data_set, data_new;
+	uint32_t data_next;	/* page of the recurring set */
+	int64_t data_left, new_left;	/* bytes until the next touch */
+	uint64_t nr_new;
 	struct l1i l1i;
 	struct tlb_counts counts;
 };
@@ -60,7 +63,8 @@ static uint32_t log2_of(uint32_t v)
 	return v ? 31 - (uint32_t)__builtin_clz(v) : 0;
 }
 
-static void array_init(struct array *a, uint32_t entries, uint32_t ways, enum tlb_policy policy, uint64_t seed)
+static void array_init(struct array *a, uint32_t entries, uint32_t ways, enum tlb_policy policy,
+		       uint64_t seed)
 {
 	a->ways = ways;
 	a->sets = entries / ways;
@@ -286,18 +290,43 @@ static inline bool touch(struct tlb *t, uint64_t page, uint32_t shift, enum kind
 	return true;
 }
 
-/* A page of data that was not there before, as a stream brings it. */
-static void touch_data(struct tlb *t)
+/* A data page, in the unified levels only: instruction-only levels do not see it. */
+static void touch_data(struct tlb *t, uint64_t page)
 {
-	uint64_t page = ++t->nr_data;
+	bool miss = false;
 
-	t->data_left = t->data_every;
 	for (uint32_t n = 0; n < t->nr_levels; n++) {
-		struct level *l = &t->levels[n];
+		struct array *a = &t->levels[n].small;
+		uint64_t tag = page << 2 | KIND_DATA;
+		uint32_t set = (uint32_t)page & (a->sets - 1);
 
-		if (l->unified)
-			array_fill(&l->small, page << 2 | KIND_DATA, (uint32_t)page & (l->small.sets - 1));
+		if (!t->levels[n].unified)
+			continue;
+		uint32_t slot = array_find(a, tag, set);
+		miss = slot == NO_SLOT;
+		if (miss)
+			array_fill(a, tag, set);
+		else
+			array_use(a, set, slot);
 	}
+	t->counts.data_misses += miss;
+}
+
+/* Pages of the recurring set are numbered below DATA_NEW, pages never seen before from it. */
+enum { DATA_NEW = 1 << 20 };
+
+/*
+ * Data accesses come with the work done, which an order of functions does not change:
+ * so many bytes fetched.
+ */
+static void advance_data(struct tlb *t, uint32_t len)
+{
+	for (t->data_left -= len; t->data_every && t->data_left <= 0; t->data_left += t->data_every) {
+		touch_data(t, t->data_next);
+		t->data_next = t->data_next + 1 == t->data_set ? 0 : t->data_next + 1;
+	}
+	for (t->new_left -= len; t->data_new && t->new_left <= 0; t->new_left += t->data_new)
+		touch_data(t, DATA_NEW + t->nr_new++);
 }
 
 static void touch_line(struct tlb *t, uint64_t line, enum kind kind)
@@ -345,16 +374,6 @@ static void fetch_page(struct tlb *t, uint64_t page, enum kind kind, uint32_t sh
 	}
 }
 
-/* Data pages come with the work done, which an order of functions does not change: so many bytes fetched. */
-static void advance_data(struct tlb *t, uint32_t len)
-{
-	while (len >= t->data_left) {
-		len -= t->data_left;
-		touch_data(t);
-	}
-	t->data_left -= len;
-}
-
 void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 {
 	uint64_t end = addr + (len ? len - 1 : 0);
@@ -364,7 +383,7 @@ void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 		end = addr;
 	if (t->l1i.tags)
 		fetch_lines(t, addr, end, kind);
-	if (t->data_every)
+	if (t->data)
 		advance_data(t, len);
 	if (kind == KIND_TEXT && t->pinned)
 		return;
@@ -387,7 +406,7 @@ void tlb_set_text(struct tlb *t, uint64_t start, uint64_t end)
 
 void tlb_switch(struct tlb *t)
 {
-	uint32_t kinds = 1u << KIND_USER | (t->flush_global ? 1u << KIND_TEXT | 1u << KIND_MODULE | 1u << KIND_DATA : 0);
+	uint32_t kinds = t->flush_global ? (1u << NR_KINDS) - 1 : 1u << KIND_USER;
 
 	t->space++;
 	/* A number that comes round again must not find entries of its first life. */
@@ -440,7 +459,12 @@ struct tlb *tlb_new(const struct machine *m)
 	t->pinned = m->pinned_text;
 	t->flush = m->flush_on_switch;
 	t->flush_global = m->flush_global;
-	t->data_every = t->data_left = m->data_every;
+	t->data_every = m->data_set ? m->data_every : 0;
+	t->data_left = t->data_every;
+	t->data_set = m->data_set;
+	t->data_new = m->data_new;
+	t->new_left = t->data_new;
+	t->data = t->data_every || t->data_new;
 	if (m->l1i_bytes) {
 		t->l1i.ways = m->l1i_ways;
 		t->l1i.shift = log2_of(m->l1i_line);

@@ -28,6 +28,7 @@ struct tlb_counts {
 	uint64_t kernel_fetches, user_fetches;	/* page touches handed in, repeats of the same page folded */
 	uint64_t kernel_misses, user_misses;	/* of the last level */
 	uint64_t l1i_kernel_misses, l1i_user_misses;
+	uint64_t data_misses;		/* of the modelled data side (machine.h), in the last level if that is unified */
 };
 
 struct tlb *tlb_new(const struct machine *m);

@@ -93,7 +93,8 @@ enum group group_of_section(const char *section, const char **why_fixed)
 	return g;
 }
 
-struct unit *units_add(struct image *img, const char *section, const char *object, uint64_t addr, uint64_t size)
+struct unit *units_add(struct image *img, const char *section, const char *object, uint64_t addr,
+		       uint64_t size)
 {
 	struct index *x = &img->strings;
 
@@ -111,7 +112,8 @@ struct unit *units_add(struct image *img, const char *section, const char *objec
 	return u;
 }
 
-struct image_group *units_add_group(struct image *img, enum group group, uint64_t start, uint64_t end, uint64_t align)
+struct image_group *units_add_group(struct image *img, enum group group, uint64_t start, uint64_t end,
+				    uint64_t align)
 {
 	img->groups = xreallocarray(img->groups, img->nr_groups + 1, sizeof(*img->groups));
 	struct image_group *g = &img->groups[img->nr_groups++];

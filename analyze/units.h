@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How image.c makes its units: from a link map and objects, or from symbols and text bytes. Internal to analyze/. */
+/* How image.c makes its units: from a link map and objects, or from symbols and text bytes. */
 #ifndef ANALYZE_UNITS_H
 #define ANALYZE_UNITS_H
 
@@ -31,12 +31,15 @@ void code_release(struct code *t);
 const struct code_section *code_at(const struct code *t, uint64_t addr);	/* NULL when none */
 
 /* Units and groups. The caller has filled img->symtab; units come out sorted, strings in img->strings. */
-int units_from_map(struct image *img, const struct linkmap *map, const char *objects_dir, const struct code *t);
+int units_from_map(struct image *img, const struct linkmap *map, const char *objects_dir,
+		   const struct code *t);
 void units_from_symbols(struct image *img, const struct code *t);
 
 /* Append; name and object are copied into img->strings (object may be NULL). */
-struct unit *units_add(struct image *img, const char *section, const char *object, uint64_t addr, uint64_t size);
-struct image_group *units_add_group(struct image *img, enum group group, uint64_t start, uint64_t end, uint64_t align);
+struct unit *units_add(struct image *img, const char *section, const char *object, uint64_t addr,
+		       uint64_t size);
+struct image_group *units_add_group(struct image *img, enum group group, uint64_t start, uint64_t end,
+				    uint64_t align);
 
 int units_cmp(const void *a, const void *b);	/* for qsort: by address */
 

@@ -25,7 +25,7 @@ struct build {
 	uint32_t nr_inferred, nr_wrong, nr_odd;
 };
 
-/* Output sections in the order of their addresses; the map may list them otherwise. */
+/* Dropped output sections keep their lines in the map. */
 static bool is_linked(const struct linkmap_section *s, const struct linkmap *m)
 {
 	return m->outputs[s->output].size != 0;
@@ -49,7 +49,7 @@ static void read_objects(struct build *b)
 
 /*
  * Walk each output as ld laid it out; dot is where the location counter stood before
- * each section, after what the script aligned. fix(): called with section and dot.
+ * section i, after what the script aligned.
  */
 static void walk(struct build *b, void (*visit)(struct build *b, uint32_t i, uint64_t dot))
 {
@@ -246,7 +246,25 @@ static void add_groups(struct build *b)
 	close_stretch(b, &st);
 }
 
-int units_from_map(struct image *img, const struct linkmap *map, const char *objects_dir, const struct code *t)
+/* Where plain .text holds most of main text, the compiler was not asked for sections of functions. */
+static void note_whole_objects(const struct image *img)
+{
+	uint64_t whole = 0, main_text = 0;
+
+	for (uint32_t i = 0; i < img->nr_units; i++) {
+		const struct unit *u = &img->units[i];
+
+		if (u->group != GROUP_MAIN)
+			continue;
+		main_text += u->size;
+		whole += strcmp(u->section, ".text") ? 0 : u->size;
+	}
+	if (whole > main_text / 2)
+		note("this kernel was built without -ffunction-sections: whole objects can move, functions cannot");
+}
+
+int units_from_map(struct image *img, const struct linkmap *map, const char *objects_dir,
+		   const struct code *t)
 {
 	struct build b = { .img = img, .map = map, .text = t, .objects = objects_new(objects_dir) };
 
@@ -259,6 +277,7 @@ int units_from_map(struct image *img, const struct linkmap *map, const char *obj
 	add_groups(&b);
 	img->exact_units = true;
 	img->exact_align = !b.nr_inferred && !b.nr_wrong;
+	note_whole_objects(img);
 	if (b.nr_inferred)
 		detail("alignments of %u of %u sections are inferred: objects in '%s' are missing or differ", b.nr_inferred,
 		       map->nr_sections, objects_dir);

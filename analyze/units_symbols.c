@@ -263,7 +263,8 @@ static uint64_t head_end(const struct infer *in)
 {
 	static const char *const names[] = {
 		"startup_64", "secondary_startup_64", "startup_32_smp", "__startup_64", "startup_64_setup_env",
-		"start_cpu0", "verify_cpu", "sev_verify_cbit", "vc_boot_ghcb", "soft_restart_cpu", "early_idt_handler_array",
+		"start_cpu0", "verify_cpu", "sev_verify_cbit", "vc_boot_ghcb", "soft_restart_cpu",
+		"early_idt_handler_array",
 	};
 	const struct symtab *st = &in->img->symtab;
 	uint64_t end = 0;
@@ -362,7 +363,7 @@ static void give_alignments(struct image *img)
 	free(items);
 }
 
-/* The least power of two that makes the gap before a group; the scripts' ALIGN_FUNCTION(), 8, where it proves less. */
+/* The least power of two that makes the gap before a group, or the scripts' ALIGN_FUNCTION(), 8. */
 static uint64_t group_align(uint64_t end_before, uint64_t start)
 {
 	uint64_t most = start & -start, a = 1;

@@ -198,8 +198,7 @@ static void stale_objects(void **state)
 	struct image_options opts = { .objects = file("stale") };
 	struct image img;
 
-	assert_int_equal(sh("mkdir -p %s/stale && cp %s/a/one.o %s/a/asm.o %s/stale && cp %s/a/one.o %s/stale/two.o", dir, dir, dir,
-			    dir, dir, dir), 0);
+	assert_int_equal(sh("cd %s && mkdir -p stale && cp a/one.o a/asm.o stale && cp a/one.o stale/two.o", dir), 0);
 	assert_int_equal(image_init(&img, file("a/vmlinux"), &opts), 0);
 	assert_false(img.exact_align);
 	check_addresses(&img);
@@ -260,11 +259,11 @@ static void other_map(void **state)
 	struct image_options opts = { .map = file("other.map") };
 	struct image img;
 
-	assert_int_equal(sh("sed 's/81000020  /81000024  /; s/0x0*81000020 *one$/                0x0000000081000024                one/' "
+	assert_int_equal(sh("sed 's/81000020  /81000024  /; s/0x0*81000020 *one$/  0x0000000081000024    one/' "
 			    "%s/a/vmlinux.map > %s/other.map", dir, dir), 0);
 	assert_int_equal(image_init(&img, file("a/vmlinux"), &opts), -1);
 	/* Found beside the vmlinux it is no error, but not used. */
-	assert_int_equal(sh("mkdir -p %s/b && cp %s/a/vmlinux %s/b && cp %s/other.map %s/b/vmlinux.map", dir, dir, dir, dir, dir), 0);
+	assert_int_equal(sh("mkdir -p %s/b && cd %s && cp a/vmlinux b && cp other.map b/vmlinux.map", dir, dir), 0);
 	assert_int_equal(image_init(&img, file("b/vmlinux"), NULL), 0);
 	assert_false(img.exact_units);
 	image_release(&img);
@@ -279,8 +278,8 @@ static void compressed_map(void **state)
 
 	if (sh("command -v zstd >/dev/null"))
 		skip();
-	assert_int_equal(sh("mkdir -p %s/z && cp %s/a/vmlinux %s/a/*.o %s/z && zstd -q %s/a/vmlinux.map -o %s/z/vmlinux.map.zst",
-			    dir, dir, dir, dir, dir, dir), 0);
+	assert_int_equal(sh("cd %s && mkdir -p z && cp a/vmlinux a/*.o z && zstd -q a/vmlinux.map -o z/vmlinux.map.zst",
+			    dir), 0);
 	assert_int_equal(image_init(&img, file("z/vmlinux"), NULL), 0);
 	assert_true(img.exact_align);
 	image_release(&img);

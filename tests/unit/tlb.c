@@ -38,7 +38,7 @@ struct ref {
 	bool have_last;
 	int last_kind;
 	uint64_t last_page;
-	uint64_t data, bytes;
+	uint64_t bytes;
 	uint64_t text_start, text_end;
 };
 
@@ -181,16 +181,41 @@ static bool ref_touch(struct ref *r, uint64_t addr, int kind)
 	return hit;
 }
 
-static void ref_data(struct ref *r)
+static void ref_data(struct ref *r, uint64_t page)
 {
-	r->data++;
+	bool missed = false;
+
 	for (uint32_t n = 0; n < r->m->nr_levels; n++) {
 		struct ref_level *v = &r->level[n];
-		struct entry e = { .kind = KIND_DATA, .page = r->data };
+		struct entry want = { .kind = KIND_DATA, .page = page };
+		uint32_t set = (uint32_t)(page % (v->entries / v->ways));
 
-		if (r->m->levels[n].unified)
-			ref_fill(r, v, (uint32_t)(e.page % (v->entries / v->ways)), e);
+		if (!r->m->levels[n].unified)
+			continue;
+		struct entry *e = ref_find(v, set, &want);
+		missed = !e;
+		if (e) {
+			e->used = ++r->clock;
+			ref_tree_touch(v, set, (uint32_t)(e - &v->e[set * v->ways]));
+		} else {
+			ref_fill(r, v, set, want);
+		}
 	}
+	r->counts.data_misses += missed;
+}
+
+/* Recurring pages before new ones where both are due in one fetch. */
+static void ref_advance(struct ref *r, uint32_t len)
+{
+	uint64_t before = r->bytes;
+
+	r->bytes += len;
+	if (r->m->data_every && r->m->data_set)
+		for (uint64_t k = before / r->m->data_every; k < r->bytes / r->m->data_every; k++)
+			ref_data(r, k % r->m->data_set);
+	if (r->m->data_new)
+		for (uint64_t k = before / r->m->data_new; k < r->bytes / r->m->data_new; k++)
+			ref_data(r, (1 << 20) + k);
 }
 
 static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
@@ -199,9 +224,7 @@ static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 	int kind = !kernel ? KIND_USER : text ? KIND_TEXT : KIND_MODULE;
 	uint32_t size = page_of(r, 0, kind);
 
-	for (uint32_t i = 0; i < len && r->m->data_every; i++)
-		if (++r->bytes % r->m->data_every == 0)
-			ref_data(r);
+	ref_advance(r, len);
 	if (kind == KIND_TEXT && r->m->pinned_text)
 		return;
 	for (uint64_t p = addr / size; p <= (addr + len - 1) / size; p++) {
@@ -267,6 +290,8 @@ static struct machine random_machine(enum tlb_policy policy)
 	m.flush_on_switch = rnd(2);
 	m.flush_global = !rnd(4);
 	m.data_every = rnd(2) ? 0 : 64 + rnd(4000);
+	m.data_set = rnd(40);
+	m.data_new = rnd(2) ? 0 : 100 + rnd(9000);
 	return m;
 }
 
@@ -330,7 +355,8 @@ static struct tlb_counts run_pages(const struct machine *m, const char *pages)
 static void small_cases(void **state)
 {
 	(void)state;
-	struct machine m = { .text_page = 4096, .user_page = 4096, .nr_levels = 1, .levels = { { .entries = 2, .ways = 2 } } };
+	struct machine m = { .text_page = 4096, .user_page = 4096, .nr_levels = 1,
+			     .levels = { { .entries = 2, .ways = 2 } } };
 
 	/* The textbook case: three pages in turn never hit two LRU entries; b stays when a comes back first. */
 	assert_int_equal(run_pages(&m, "abcabc").kernel_misses, 6);
@@ -346,7 +372,8 @@ static void small_cases(void **state)
 static void straddling(void **state)
 {
 	(void)state;
-	struct machine m = { .text_page = 4096, .user_page = 4096, .nr_levels = 1, .levels = { { .entries = 4, .ways = 4 } } };
+	struct machine m = { .text_page = 4096, .user_page = 4096, .nr_levels = 1,
+			     .levels = { { .entries = 4, .ways = 4 } } };
 	struct tlb *t = tlb_new(&m);
 
 	tlb_fetch(t, 0xffe, 4, true);
