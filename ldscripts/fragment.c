@@ -107,7 +107,7 @@ static void print_header(FILE *fp, const struct layout *l, const struct line *li
 }
 
 /* Members of one bounded group, announced by its name. */
-static void print_group(FILE *fp, const struct line *lines, uint32_t nr, int group, bool after_hot)
+static void print_group(FILE *fp, const struct line *lines, uint32_t nr, int group)
 {
 	bool first = true;
 
@@ -115,14 +115,13 @@ static void print_group(FILE *fp, const struct line *lines, uint32_t nr, int gro
 		if (lines[i].group != group || !lines[i].pattern)
 			continue;
 		if (first)
-			fprintf(fp, "/* hottext-group %s%s */\n", bounded[group].section, after_hot ? " after-hot" : "");
+			fprintf(fp, "/* hottext-group %s after-hot */\n", bounded[group].section);
 		fprintf(fp, "/* hottext-member %s */\n", lines[i].pattern);
 		first = false;
 	}
 }
 
-void fragment_write(FILE *fp, const struct layout *l, const struct fragment_options *opts,
-		    struct fragment_totals *totals)
+void fragment_write(FILE *fp, const struct layout *l, struct fragment_totals *totals)
 {
 	struct fragment_totals t = { 0 };
 	struct line *lines = plan_lines(l, &t);
@@ -143,7 +142,7 @@ void fragment_write(FILE *fp, const struct layout *l, const struct fragment_opti
 
 		if (g < 0 || done[g] || !lines[i].pattern)
 			continue;
-		print_group(fp, lines, l->nr_hot, g, opts && opts->groups_after_hot);
+		print_group(fp, lines, l->nr_hot, g);
 		done[g] = true;
 	}
 	for (uint32_t i = 0; i < l->nr_hot; i++)

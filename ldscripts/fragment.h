@@ -36,17 +36,12 @@ struct fragment_totals {
 	uint32_t dropped;	/* units that no pattern can name */
 };
 
-struct fragment_options {
-	bool groups_after_hot;	/* bounded groups with members in the hot list move behind the hot region */
-};
-
 /*
- * Write the fragment of a layout. Units of bounded groups in the hot list become
- * first members of their group, in the order of the list. opts may be NULL. The
+ * Write the fragment of a layout, as layout_assign() lays it out: groups with members
+ * in the hot list stand behind the hot region, those members first. totals may be NULL. The
  * header names the tool's version, the kernel's build-id, and what was dropped and why.
  */
-void fragment_write(FILE *fp, const struct layout *l, const struct fragment_options *opts,
-		    struct fragment_totals *totals);
+void fragment_write(FILE *fp, const struct layout *l, struct fragment_totals *totals);
 
 /* A fragment read back from a plan. */
 struct fragment {
@@ -65,6 +60,6 @@ void fragment_release(struct fragment *f);
 int fragment_apply(const struct fragment *f, const char *in, FILE *fp);
 
 /* As fragment_write and fragment_read, in memory: for rewriting a script without a plan folder. */
-int fragment_from_layout(struct fragment *f, const struct layout *l, const struct fragment_options *opts);
+int fragment_from_layout(struct fragment *f, const struct layout *l);
 
 #endif

@@ -110,7 +110,7 @@ int fragment_read(struct fragment *f, const char *path)
 	return read_text(f, path);
 }
 
-int fragment_from_layout(struct fragment *f, const struct layout *l, const struct fragment_options *opts)
+int fragment_from_layout(struct fragment *f, const struct layout *l)
 {
 	size_t size;
 
@@ -118,7 +118,7 @@ int fragment_from_layout(struct fragment *f, const struct layout *l, const struc
 	FILE *fp = open_memstream(&f->text, &size);
 	if (!fp)
 		die("out of memory");
-	fragment_write(fp, l, opts, NULL);
+	fragment_write(fp, l, NULL);
 	if (fclose(fp))
 		die("out of memory");
 	return read_text(f, "hottext.ld");

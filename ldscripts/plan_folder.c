@@ -26,7 +26,7 @@ static void write_fragment(const struct job *job, FILE *fp)
 {
 	struct fragment_totals totals;
 
-	fragment_write(fp, &job->after, NULL, &totals);
+	fragment_write(fp, &job->after, &totals);
 	if (totals.dropped)
 		warn("%u hot units have no name that a linker script could give, and stay", totals.dropped);
 }

@@ -2,14 +2,19 @@
 /*
  * A layout: an order of units with the addresses that GNU ld will give them.
  *
- *   _stext | head text | hot[0] hot[1] ... | the other units, in link order | _etext
+ *   _stext | head text | hot[0] hot[1] ... | groups | the other units, in link order | _etext
  *
  * The hot region is what the fragment hottext.ld lists. Everything else keeps its
  * order, and moves only by what the region took and by alignment.
+ *
+ * Units of bounded groups (sched, noinstr ...) may be among the hot: their groups
+ * then stand whole right behind the hot units of the main text, in the order in which they
+ * appear first, the listed members first in each.
  */
 #ifndef REORDER_LAYOUT_H
 #define REORDER_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct image;
@@ -24,13 +29,18 @@ struct layout {
 	struct place *hot;
 	uint32_t nr_hot, alloc_hot;
 	uint64_t *addr;			/* [unit]: address under this layout */
-	uint64_t hot_start, hot_end;	/* addresses of the hot region */
+	uint64_t hot_start, hot_end;	/* addresses of the hot region, without groups */
 	uint64_t text_end;
 };
 
 /* An empty layout: link order. */
 void layout_init(struct layout *l, const struct image *img);
 void layout_release(struct layout *l);
+/*
+ * Whether a unit may be among the hot: it moves on its own, or it is a member of a
+ * bounded group that may move as a whole and can be told from the other members.
+ */
+bool layout_can_take(const struct image *img, uint32_t unit);
 void layout_append(struct layout *l, uint32_t unit, uint32_t align);
 
 /* Give every unit its address, by ld's rules. Call after the hot order is complete. */
