@@ -290,6 +290,8 @@ static void fold(struct condenser *c)
 				before_stride == INDEX_NONE ? id : before_stride, 0, 0 };
 			s->nr_strides++;
 		}
+		ALLOC_GROW(s->runs, s->nr_runs + 1, s->alloc_runs);
+		s->runs[s->nr_runs++] = (struct seq_run){ id, best_times };
 		s->strides[id].entered++;
 		s->strides[id].again += best_times - 1;
 		before = body;
@@ -368,5 +370,6 @@ void sequence_release(struct sequence *s)
 	free(s->visits);
 	free(s->items);
 	free(s->strides);
+	free(s->runs);
 	memset(s, 0, sizeof(*s));
 }

@@ -39,6 +39,12 @@ struct seq_stride {
 	uint64_t entered, again;
 };
 
+/* In order of execution: a stride, and how many times its body ran in a row. */
+struct seq_run {
+	uint32_t stride;
+	uint64_t times;
+};
+
 struct sequence {
 	struct seq_range *ranges;
 	uint32_t nr_ranges, alloc_ranges;
@@ -49,6 +55,8 @@ struct sequence {
 	uint32_t nr_items, alloc_items;
 	struct seq_stride *strides;
 	uint32_t nr_strides, alloc_strides;
+	struct seq_run *runs;
+	uint32_t nr_runs, alloc_runs;
 	uint64_t nr_segments;	/* kernel entries in the trace */
 	uint64_t nr_blocks;	/* block executions in the trace */
 };

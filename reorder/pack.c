@@ -122,11 +122,12 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
 {
 	static const uint64_t budgets[] = { 0, 5, 20, 60, 150, 300, 600, 1200, 2500, 5000 };	/* M items, by effort */
-	struct partition_options part = { SAMPLES, flatten, 4 + opts->effort };
-	struct refine_options fine = { 32, budgets[opts->effort] * 1000000, 0.6 };
+	uint32_t entries = 32;
 
 	if (opts->machine && opts->machine->text_page <= PAGE)
-		fine.entries = opts->machine->levels[0].entries;
+		entries = opts->machine->levels[0].entries;
+	struct partition_options part = { SAMPLES, flatten, 4 + opts->effort, entries };
+	struct refine_options fine = { entries, budgets[opts->effort] * 1000000, 0.6 };
 	pages_init(&k->pages, &k->w);
 	partition(&k->pages, &k->w, &part);
 	refine(&k->pages, &k->w, slots, &fine);
