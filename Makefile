@@ -44,7 +44,9 @@ LIB_SRCS := \
 
 COLLECT_SRCS := \
 	collect/chain.c \
+	collect/autofdo.c \
 	collect/cmd_collect.c \
+	collect/fdata.c \
 	collect/cmd_record.c \
 	collect/fetch.c \
 	collect/fetchmap.c \
@@ -130,8 +132,10 @@ REORDER_SRCS := \
 	reorder/job_options.c \
 	reorder/pageset.c \
 	reorder/plan.c \
+	reorder/plan_fields.c \
 	reorder/plan_fill.c \
-	reorder/plan_json.c \
+	reorder/plan_read.c \
+	reorder/plan_write.c \
 	reorder/report/annotate.c \
 	reorder/report/callgraph_dot.c \
 	reorder/report/diff.c \
@@ -175,6 +179,7 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 UNIT_TESTS := \
 	chain \
 	fetch \
+	funcgraph \
 	image \
 	lds \
 	link \
@@ -193,6 +198,7 @@ BATS_TESTS := \
 	ld \
 	machines \
 	record \
+	report \
 	tlbdump \
 	verify
 

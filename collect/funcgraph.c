@@ -433,8 +433,12 @@ void funcgraph_lost(struct funcgraph *g, uint32_t cpu)
 	for (uint32_t i = 0; i < g->task_ids.nr_keys; i++) {
 		if (g->tasks[i].cpu != cpu)
 			continue;
-		settle(g, &g->tasks[i]);
-		break_paths(&g->tasks[i]);
+		struct fg_task *t = &g->tasks[i];
+
+		settle(g, t);
+		break_paths(t);
+		for (uint32_t k = 0; k < t->nr_frames; k++)	/* depths may fit by chance: no calls from these */
+			t->frames[k].func = INDEX_NONE;
 	}
 	get_cpu(g, cpu)->last = UINT32_MAX;
 }
