@@ -23,24 +23,26 @@ static struct callgraph_options graph = { .node_percent = 0.5, .edge_percent = 0
 static unsigned int opt_nr_nodes = 80;
 
 static const struct opt options[] = {
-	{ 'o', "output", "FILE", "write FILE: .html, .svg, .pdf, .png, .dot, .csv, .json or .txt", OPT_STRING, &opt_output,
-	  0, 0 },
+	{ 'o', "output", "FILE", "write FILE: .html, .svg, .pdf, .png, .dot, .csv, .json or .txt", OPT_STRING,
+	  &opt_output, 0, 0 },
 	{ 0, "csv", NULL, "all paths as CSV", OPT_FLAG, &opt_csv, 0, 0 },
-	{ 0, "pages", NULL, "the hot-page picture, as DOT unless -o names another format", OPT_FLAG, &opt_pages, 0, 0 },
+	{ 0, "pages", NULL, "the hot-page picture, as DOT unless -o names another format", OPT_FLAG,
+	  &opt_pages, 0, 0 },
 	{ 0, "syscall", "NAME,...", "that picture for these paths alone", OPT_STRING, &opt_syscall, 0, 0 },
 	{ 0, "page-count", "N", "pages drawn in full on each side (24)", OPT_UINT, &opt_nr_pages, 1, 4096 },
 	{ 0, "callgraph", NULL, "the weighted call graph, likewise", OPT_FLAG, &opt_callgraph, 0, 0 },
 	{ 0, "focus", "NAME", "in it: only what leads to or from functions with NAME in theirs", OPT_STRING,
 	  &graph.focus, 0, 0 },
-	{ 0, "ignore", "NAME", "in it: leave out functions with NAME in theirs", OPT_STRING, &graph.ignore, 0, 0 },
+	{ 0, "ignore", "NAME", "in it: leave out functions with NAME in theirs", OPT_STRING, &graph.ignore, 0,
+	  0 },
 	{ 0, "node-percent", "P", "in it: leave out functions with less of the weight (0.5)", OPT_DOUBLE,
 	  &graph.node_percent, 0, 0 },
 	{ 0, "edge-percent", "P", "in it: leave out calls with less of all calls (0.1)", OPT_DOUBLE,
 	  &graph.edge_percent, 0, 0 },
 	{ 0, "nodes", "N", "in it: at most so many functions (80)", OPT_UINT, &opt_nr_nodes, 1, 100000 },
 	{ 0, "diff", NULL, "compare two plans: A B", OPT_FLAG, &opt_diff, 0, 0 },
-	{ 0, "annotate", "FUNCTION", "source lines by heat; wants --vmlinux with debug information", OPT_STRING,
-	  &opt_annotate, 0, 0 },
+	{ 0, "annotate", "FUNCTION", "source lines by heat; wants --vmlinux with debug information",
+	  OPT_STRING, &opt_annotate, 0, 0 },
 	{ 0, "vmlinux", "FILE", "the kernel that the plan was made from", OPT_STRING, &opt_vmlinux, 0, 0 },
 	OPT_JSON,
 	OPT_COMMON
@@ -52,8 +54,8 @@ static const struct {
 	const char *suffix;
 	enum kind kind;
 } suffixes[] = {
-	{ ".txt", KIND_TEXT }, { ".json", KIND_JSON }, { ".csv", KIND_CSV }, { ".html", KIND_HTML }, { ".dot", KIND_DOT },
-	{ ".svg", KIND_DRAWN }, { ".pdf", KIND_DRAWN }, { ".png", KIND_DRAWN },
+	{ ".txt", KIND_TEXT }, { ".json", KIND_JSON }, { ".csv", KIND_CSV },   { ".html", KIND_HTML },
+	{ ".dot", KIND_DOT },  { ".svg", KIND_DRAWN }, { ".pdf", KIND_DRAWN }, { ".png", KIND_DRAWN },
 };
 
 /* What is wanted: by flag, else by the suffix of -o, else text. -1 after reporting. */
@@ -102,7 +104,8 @@ static int draw(const struct view *v)
 	ret = dot_draw(dot, opt_output);
 	unlink(dot);
 	if (ret > 0)
-		return error("cannot draw '%s': no dot program: install graphviz, or write a .dot file", opt_output);
+		return error("cannot draw '%s': no dot program: install graphviz, or write a .dot file",
+			     opt_output);
 	return ret;
 }
 
@@ -197,7 +200,8 @@ const struct command report_command = {
 	.name = "report",
 	.args = "PLAN...",
 	.summary = "show a plan as text, pictures or HTML",
-	.details = "PLAN is a plan folder or its plan.json. Without options the table that optimize ended with is\n"
+	.details = "PLAN is a plan folder or its plan.json. Without options the table that optimize ended "
+		   "with is\n"
 		   "printed; --json prints the plan itself.",
 	.example = "hottext report --syscall read,write -o read.svg plan",
 	.opts = options,

@@ -7,7 +7,7 @@
 #include "lib/mem.h"
 #include "plan.h"
 
-/* A kernel's text ends long before: addresses further away are not counted, so that none can ask for the memory. */
+/* A kernel's text ends long before: addresses further away are not counted, nor memory taken for them. */
 enum { MAX_SLOTS = 1 << 24 };
 
 void pageset_init(struct pageset *s, uint64_t page_bytes, uint64_t text_start)

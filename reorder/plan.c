@@ -12,7 +12,8 @@ void plan_init(struct plan *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->tool = plan_string(p, "hottext " HOTTEXT_VERSION);
-	p->algorithm = p->command = p->vmlinux.build_id = p->vmlinux.release = p->vmlinux.arch = plan_string(p, "");
+	p->algorithm = p->command = p->vmlinux.build_id = p->vmlinux.release = p->vmlinux.arch = plan_string(
+		p, "");
 	p->machine.name = p->machine.about = p->machine.arch = p->command;
 	p->machine.page_bytes = 4096;
 	p->before.misses = p->before.l1i_misses = p->before.insns = PLAN_UNKNOWN;
@@ -70,9 +71,25 @@ const char *plan_string(struct plan *p, const char *s)
 
 /* Wrappers between a call's ABI and its name; the longest that fits is cut off. */
 static const char *const root_prefixes[] = {
-	"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__arm64_sys_", "__arm64_compat_sys_",
-	"__riscv_sys_", "__riscv_compat_sys_", "__s390x_sys_", "__s390_sys_", "__powerpc_sys_", "__se_sys_",
-	"__se_compat_sys_", "__do_sys_", "compat_sys_", "ksys_", "__sys_", "ppc_", "sys_",
+	"__x64_sys_",
+	"__ia32_sys_",
+	"__ia32_compat_sys_",
+	"__x64_compat_sys_",
+	"__arm64_sys_",
+	"__arm64_compat_sys_",
+	"__riscv_sys_",
+	"__riscv_compat_sys_",
+	"__s390x_sys_",
+	"__s390_sys_",
+	"__powerpc_sys_",
+	"__se_sys_",
+	"__se_compat_sys_",
+	"__do_sys_",
+	"compat_sys_",
+	"ksys_",
+	"__sys_",
+	"ppc_",
+	"sys_",
 };
 
 char *plan_root_name(const char *identity)

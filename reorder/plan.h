@@ -58,7 +58,7 @@ struct plan_unit {
 	bool moved;		/* listed in the fragment */
 	const char *why;	/* why it moved or why not; never NULL */
 	uint32_t first_function, nr_functions;	/* in plan.functions */
-	uint32_t first_range, nr_ranges;	/* in plan.ranges: what ran, ascending, cut where the weight changes */
+	uint32_t first_range, nr_ranges;	/* in plan.ranges: what ran, cut where weights change */
 };
 
 struct plan_use {		/* of a unit by a path */
@@ -182,8 +182,9 @@ const char *plan_string(struct plan *p, const char *s);
  * plan. Left to the caller: algorithm, effort, command, and misses, l1i_misses
  * and insns of before and after. Borrows nothing.
  */
-void plan_fill(struct plan *p, const struct image *img, const struct callgraph *cg, const struct layout *before,
-	       const struct layout *after, const struct machine *m, const struct profile *profile);
+void plan_fill(struct plan *p, const struct image *img, const struct callgraph *cg,
+	       const struct layout *before, const struct layout *after, const struct machine *m,
+	       const struct profile *profile);
 
 /*
  * This process's command line as plan->command: the way to the same plan from
@@ -191,13 +192,13 @@ void plan_fill(struct plan *p, const struct image *img, const struct callgraph *
  */
 void plan_set_command(struct plan *p);
 
-/* "read" for __x64_sys_read, sys_read and their like; else the identity itself. The caller frees. */
+/* "read" for __x64_sys_read, ksys_read and their like; else the identity. The caller frees. */
 char *plan_root_name(const char *identity);
 
 /* Number of the page that addr lies on, counted from text_start's. */
 int64_t plan_page_of(uint64_t addr, uint64_t text_start, uint64_t page_bytes);
 
-/* The unit that holds a function of that name (identity, or the part before '@' or '#'); INDEX_NONE when none. */
+/* The unit with a function of that name (identity, or the part before '@' or '#'); INDEX_NONE when none. */
 uint32_t plan_find_function(const struct plan *p, const char *name);
 
 /* Share of path weight that touches the unit, 0..1. */

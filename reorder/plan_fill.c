@@ -27,7 +27,7 @@ struct fill {
 	const struct callgraph *cg;
 	const struct layout *before, *after;
 	uint32_t *listed;		/* [unit of the image]: index in plan.units, INDEX_NONE */
-	int64_t **steps;		/* [unit of the image][byte]: change of the weight of paths that run it */
+	int64_t **steps; /* [unit of the image][byte]: change of the weight of paths that run it */
 	struct rangeset *own;		/* [unit of the image]: on any variant of the root at hand */
 	uint64_t *unit_weight;		/* [unit of the image]: of paths that touch it */
 	uint64_t *use_weight;		/* [unit of the image]: of variants of the root at hand */
@@ -78,7 +78,8 @@ static const char *root_id(const struct fill *f, const struct callgraph_path *pa
 static int by_root(const void *a, const void *b, void *arg)
 {
 	const struct fill *f = arg;
-	const struct callgraph_path *x = &f->cg->paths[*(const uint32_t *)a], *y = &f->cg->paths[*(const uint32_t *)b];
+	const struct callgraph_path *x = &f->cg->paths[*(const uint32_t *)a],
+				    *y = &f->cg->paths[*(const uint32_t *)b];
 	int c;
 
 	if (x->kind != y->kind)
@@ -159,7 +160,7 @@ static void put_uses(struct fill *f, struct plan_path *path)
 		uint32_t u = f->used[i];
 
 		ALLOC_GROW(p->uses, p->nr_uses + 1, p->alloc_uses);
-		p->uses[p->nr_uses++] = (struct plan_use){ u, f->use_weight[u] };	/* image's unit for now */
+		p->uses[p->nr_uses++] = (struct plan_use){ u, f->use_weight[u] }; /* image's unit for now */
 		path->touched += rangeset_bytes(&f->own[u]);
 		if (f->use_weight[u] > f->main_weight[u]) {
 			f->main_weight[u] = f->use_weight[u];
@@ -191,7 +192,8 @@ static void fill_root(struct fill *f, uint32_t first, uint32_t end)
 	pageset_clear(&f->pages_after);
 	for (uint32_t i = first; i < end; i++) {
 		const struct callgraph_path *v = &f->cg->paths[f->order[i]];
-		uint32_t b = variant_pages(f, v, f->before, &f->pages_before, &f->all_before, &f->hist_before);
+		uint32_t b = variant_pages(f, v, f->before, &f->pages_before, &f->all_before,
+					   &f->hist_before);
 		uint32_t a = variant_pages(f, v, f->after, &f->pages_after, &f->all_after, &f->hist_after);
 
 		variant_uses(f, v);
@@ -284,7 +286,8 @@ static const char *unit_name(struct plan *p, const struct image *img, const stru
 static const char *unit_why(const struct fill *f, uint32_t unit, bool moved)
 {
 	const struct unit *u = &f->img->units[unit];
-	double share = f->p->path_weight ? 100.0 * (double)f->unit_weight[unit] / (double)f->p->path_weight : 0;
+	double share = f->p->path_weight ? 100.0 * (double)f->unit_weight[unit] / (double)f->p->path_weight
+					 : 0;
 	char *why;
 
 	if (!moved && !u->movable)
@@ -355,7 +358,8 @@ static void put_functions(struct fill *f, uint32_t unit, struct plan_unit *out)
 		if (u->nr_funcs > 1 && !func_runs(p, out, off, fn->size))
 			continue;
 		ALLOC_GROW(p->functions, p->nr_functions + 1, p->alloc_functions);
-		p->functions[p->nr_functions++] = (struct plan_function){ plan_string(p, fn->id), off, fn->size };
+		p->functions[p->nr_functions++] = (struct plan_function){ plan_string(p, fn->id), off,
+									  fn->size };
 	}
 	out->nr_functions = p->nr_functions - out->first_function;
 }
@@ -601,13 +605,15 @@ static void fill_release(struct fill *f)
 	histogram_release(&f->hist_after);
 }
 
-void plan_fill(struct plan *p, const struct image *img, const struct callgraph *cg, const struct layout *before,
-	       const struct layout *after, const struct machine *m, const struct profile *profile)
+void plan_fill(struct plan *p, const struct image *img, const struct callgraph *cg,
+	       const struct layout *before, const struct layout *after, const struct machine *m,
+	       const struct profile *profile)
 {
 	struct fill f = { .p = p, .img = img, .cg = cg, .before = before, .after = after };
 	char hex[2 * BUILD_ID_MAX + 1];
 
-	p->vmlinux.build_id = plan_string(p, build_id_hex(img->symtab.build_id, img->symtab.build_id_size, hex));
+	p->vmlinux.build_id = plan_string(p,
+					  build_id_hex(img->symtab.build_id, img->symtab.build_id_size, hex));
 	p->vmlinux.release = plan_string(p, img->symtab.release ? img->symtab.release : "-");
 	p->vmlinux.arch = plan_string(p, symtab_arch(&img->symtab));
 	p->exact_units = img->exact_units;

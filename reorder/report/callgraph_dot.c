@@ -166,7 +166,8 @@ static uint32_t put_calls(struct graph *g, FILE *fp)
 	char count[FORMAT_MAX];
 
 	for (uint32_t i = 0; i < p->nr_edges; i++)
-		if (g->keep[p->edges[i].from] && g->keep[p->edges[i].to] && p->edges[i].weight > g->heaviest_call)
+		if (g->keep[p->edges[i].from] && g->keep[p->edges[i].to] &&
+		    p->edges[i].weight > g->heaviest_call)
 			g->heaviest_call = p->edges[i].weight;
 	for (uint32_t i = 0; i < p->nr_edges; i++) {
 		const struct plan_edge *e = &p->edges[i];
@@ -179,8 +180,11 @@ static uint32_t put_calls(struct graph *g, FILE *fp)
 			continue;
 		}
 		bool cross = p->units[e->from].page != p->units[e->to].page;
-		fprintf(fp, "u%" PRIu32 " -> u%" PRIu32 " [label=\" %s\", penwidth=%.2f, weight=%d, arrowsize=%.2f, "
-			"style=%s];\n", e->from, e->to, format_count(count, e->weight), 0.6 + 6 * share,
+		fprintf(fp,
+			"u%" PRIu32 " -> u%" PRIu32
+			" [label=\" %s\", penwidth=%.2f, weight=%d, arrowsize=%.2f, "
+			"style=%s];\n",
+			e->from, e->to, format_count(count, e->weight), 0.6 + 6 * share,
 			1 + (int)(50 * share), 0.5 + share / 2, cross ? "dashed" : "solid");
 	}
 	return left_out;
@@ -192,10 +196,15 @@ static void put_title(const struct graph *g, FILE *fp)
 	put_html(fp, g->v->p->vmlinux.release);
 	fputc(' ', fp);
 	put_html(fp, g->v->p->vmlinux.arch);
-	fprintf(fp, "</FONT><BR ALIGN=\"LEFT\"/>%" PRIu32 " of %" PRIu32 " functions (from %.3g %% of the weight up). "
-		"Size: own weight. Colour: share of paths that run it, light under 0.1 %%, dark from 50 %%.<BR "
-		"ALIGN=\"LEFT\"/>Width: calls; those under %.3g %% of all are left out. Dashed: crosses pages in the plan."
-		"<BR ALIGN=\"LEFT\"/>>;\n", g->nr_kept, g->nr_candidates, g->o->node_percent, g->o->edge_percent);
+	fprintf(fp,
+		"</FONT><BR ALIGN=\"LEFT\"/>%" PRIu32 " of %" PRIu32
+		" functions (from %.3g %% of the weight up). "
+		"Size: own weight. Colour: share of paths that run it, light under 0.1 %%, dark from 50 "
+		"%%.<BR "
+		"ALIGN=\"LEFT\"/>Width: calls; those under %.3g %% of all are left out. Dashed: crosses "
+		"pages in the plan."
+		"<BR ALIGN=\"LEFT\"/>>;\n",
+		g->nr_kept, g->nr_candidates, g->o->node_percent, g->o->edge_percent);
 }
 
 void dot_callgraph(const struct view *v, const struct callgraph_options *o, FILE *fp)
@@ -208,11 +217,14 @@ void dot_callgraph(const struct view *v, const struct callgraph_options *o, FILE
 	g.out = xcalloc(nr, sizeof(*g.out));
 	add_up(&g);
 	choose(&g);
-	fprintf(fp, "// %s: draw with `dot -Tsvg -O FILE`\ndigraph callgraph {\n"
+	fprintf(fp,
+		"// %s: draw with `dot -Tsvg -O FILE`\ndigraph callgraph {\n"
 		"graph [labelloc=t, labeljust=l, fontname=\"Helvetica\", fontsize=10, fontcolor=\"#22252b\", "
 		"bgcolor=\"#fbfaf8\", pad=0.4, nodesep=0.2, ranksep=0.5, tooltip=\" \"];\n"
-		"node [shape=box, style=\"filled,rounded\", penwidth=0, fontname=\"Helvetica\", margin=\"0.12,0.06\"];\n"
-		"edge [color=\"#2b4c7e99\", fontname=\"Helvetica\", fontsize=7, fontcolor=\"#6b6f76\"];\n", v->p->tool);
+		"node [shape=box, style=\"filled,rounded\", penwidth=0, fontname=\"Helvetica\", "
+		"margin=\"0.12,0.06\"];\n"
+		"edge [color=\"#2b4c7e99\", fontname=\"Helvetica\", fontsize=7, fontcolor=\"#6b6f76\"];\n",
+		v->p->tool);
 	put_title(&g, fp);
 	for (uint32_t i = 0; i < nr; i++)
 		if (g.keep[i])

@@ -59,11 +59,12 @@ struct panel {
 
 static void put_node(struct canvas *c, double x, double y, double w, double h)
 {
-	fprintf(c->fp, "n%" PRIu32 " [pos=\"%.1f,%.1f\", width=%.4f, height=%.4f", c->nr++, x + w / 2, -(y + h / 2),
-		w / 72, h / 72);
+	fprintf(c->fp, "n%" PRIu32 " [pos=\"%.1f,%.1f\", width=%.4f, height=%.4f", c->nr++, x + w / 2,
+		-(y + h / 2), w / 72, h / 72);
 }
 
-static void put_box(struct canvas *c, double x, double y, double w, double h, const char *fill, const char *line)
+static void put_box(struct canvas *c, double x, double y, double w, double h, const char *fill,
+		    const char *line)
 {
 	put_node(c, x, y, w, h);
 	fprintf(c->fp, ", fillcolor=\"%s\"", fill);
@@ -80,7 +81,7 @@ static void end_box(struct canvas *c, const char *tip)
 	fputs("];\n", c->fp);
 }
 
-/* One line of text, left-aligned at x; y is its top. A letter is taken for 0.62 of the height, room enough. */
+/* One line of text, left-aligned at x; y is its top. A letter is taken for 0.62 of the height: enough. */
 static void put_line(struct canvas *c, double x, double y, double size, const char *colour, const char *text)
 {
 	put_node(c, x, y, (double)text_width(text) * size * 0.62 + 8, size * 1.2);
@@ -137,7 +138,8 @@ static int piece_rects(const struct piece *pc, uint32_t row_bytes, double x, dou
 	int nr = 0;
 
 	while (at < pc->end) {
-		uint32_t row = at / row_bytes, in = at % row_bytes, left = pc->end - at, rows = 1, n = row_bytes - in;
+		uint32_t row = at / row_bytes, in = at % row_bytes, left = pc->end - at, rows = 1,
+			 n = row_bytes - in;
 
 		if (!in && left >= row_bytes) {
 			rows = left / row_bytes;
@@ -152,9 +154,9 @@ static int piece_rects(const struct piece *pc, uint32_t row_bytes, double x, dou
 	return nr;
 }
 
-/* Where the unit of pieces [first, end) gets its name: the largest rectangle, one that ran counting double. */
-static struct rect label_rect(const struct pagemap *m, uint32_t first, uint32_t end, uint32_t row_bytes, double x, double y,
-			      bool ran_only)
+/* Where the unit of pieces [first, end) gets its name: the largest rectangle; what ran counts double. */
+static struct rect label_rect(const struct pagemap *m, uint32_t first, uint32_t end, uint32_t row_bytes,
+			      double x, double y, bool ran_only)
 {
 	struct rect best = { 0 }, r[3];
 	double most = 0;
@@ -175,7 +177,8 @@ static struct rect label_rect(const struct pagemap *m, uint32_t first, uint32_t 
 }
 
 /* A unit's pieces on one page. */
-static void put_unit(struct canvas *c, struct panel *pn, uint32_t first, uint32_t end, double x, double y, int64_t page)
+static void put_unit(struct canvas *c, struct panel *pn, uint32_t first, uint32_t end, double x, double y,
+		     int64_t page)
 {
 	uint32_t row_bytes = pn->map.block_bytes < ROW_BYTES ? pn->map.block_bytes : ROW_BYTES;
 	uint32_t unit = pn->map.pieces[first].unit;
@@ -195,8 +198,8 @@ static void put_unit(struct canvas *c, struct panel *pn, uint32_t first, uint32_
 			/* A thin gap of page colour parts a function from the one before. */
 			double gap = k == 0 && pc->first && r[k].w > 3 ? 1 : 0;
 
-			put_box(c, r[k].x + gap, r[k].y, r[k].w - gap, r[k].h - 0.6, pc->ran ? heat_colours[bin] : IDLE,
-				pc->ran ? NULL : "#d4d0c6");
+			put_box(c, r[k].x + gap, r[k].y, r[k].w - gap, r[k].h - 0.6,
+				pc->ran ? heat_colours[bin] : IDLE, pc->ran ? NULL : "#d4d0c6");
 			if (r[k].x == label.x && r[k].y == label.y)
 				put_label(c, u->name, r[k].w - gap - 2, pc->ran && heat_is_dark[bin]);
 			end_box(c, tip);
@@ -224,9 +227,9 @@ static void put_page(struct canvas *c, struct panel *pn, const struct block *b, 
 {
 	uint32_t last = b->first_piece + b->nr_pieces;
 	char share[FORMAT_MAX];
-	char *head = xasprintf("page %" PRId64 "%s  +0x%" PRIx64 "  in %s of %s", b->page, in_parts(pn) ? ", part" : "",
-			       (uint64_t)b->number * pn->map.block_bytes, format_percent(share, 100 * b->heat),
-			       pn->v->all ? "paths" : "runs");
+	char *head = xasprintf("page %" PRId64 "%s  +0x%" PRIx64 "  in %s of %s", b->page,
+			       in_parts(pn) ? ", part" : "", (uint64_t)b->number * pn->map.block_bytes,
+			       format_percent(share, 100 * b->heat), pn->v->all ? "paths" : "runs");
 
 	put_line(c, x, y, 7.5, SOFT, head);
 	free(head);
@@ -240,18 +243,24 @@ static void put_page(struct canvas *c, struct panel *pn, const struct block *b, 
 }
 
 /* A row of the overview, or a stretch of rows without anything hot. */
-static double put_overview_row(struct canvas *c, const struct panel *pn, uint32_t first, uint32_t end, int64_t row,
-			       double y)
+static double put_overview_row(struct canvas *c, const struct panel *pn, uint32_t first, uint32_t end,
+			       int64_t row, double y)
 {
 	char tip[160], share[FORMAT_MAX];
 
 	for (int64_t i = 0; i < SQUARES_A_ROW; i++) {
-		const struct block *b = first < end && pn->map.blocks[first].number == row * SQUARES_A_ROW + i ?
-					&pn->map.blocks[first++] : NULL;
+		const struct block *b = first < end && pn->map.blocks[first].number == row * SQUARES_A_ROW + i
+						? &pn->map.blocks[first++]
+						: NULL;
 		bool hot = b && b->heat > 0;
 
 		put_box(c, pn->x + (double)i * SQUARE_PT, y, SQUARE_PT - 1, SQUARE_PT - 1,
-			hot ? heat_colours[heat_bin(b->heat)] : b ? IDLE : FILLER, hot ? NULL : b ? "#d4d0c6" : NULL);
+			hot ? heat_colours[heat_bin(b->heat)]
+			: b ? IDLE
+			    : FILLER,
+			hot ? NULL
+			: b ? "#d4d0c6"
+			    : NULL);
 		if (b)
 			snprintf(tip, sizeof(tip), "page %" PRId64 ": in %s of paths", b->page,
 				 format_percent(share, 100 * b->heat));
@@ -271,8 +280,10 @@ static void put_overview(struct canvas *c, struct panel *pn, double y)
 	int64_t next = 0;
 	char text[160], bytes[FORMAT_MAX], row_bytes[FORMAT_MAX];
 
-	snprintf(text, sizeof(text), "every square is %s of kernel text, %s a row, coloured by the share of paths that touch it",
-		 format_bytes(bytes, m->block_bytes), format_bytes(row_bytes, (uint64_t)m->block_bytes * SQUARES_A_ROW));
+	snprintf(text, sizeof(text),
+		 "every square is %s of kernel text, %s a row, coloured by the share of paths that touch it",
+		 format_bytes(bytes, m->block_bytes),
+		 format_bytes(row_bytes, (uint64_t)m->block_bytes * SQUARES_A_ROW));
 	put_line(c, pn->x, y, 7.5, SOFT, text);
 	y += 12;
 	for (uint32_t i = 0, end; i < m->nr_blocks; i = end) {
@@ -281,8 +292,9 @@ static void put_overview(struct canvas *c, struct panel *pn, double y)
 		for (end = i + 1; end < m->nr_blocks && row_of(m->blocks[end].number) == row; end++)
 			;
 		if (row > next && i) {
-			snprintf(text, sizeof(text), "%s without hot functions",
-				 format_bytes(bytes, (uint64_t)(row - next) * SQUARES_A_ROW * m->block_bytes));
+			snprintf(
+				text, sizeof(text), "%s without hot functions",
+				format_bytes(bytes, (uint64_t)(row - next) * SQUARES_A_ROW * m->block_bytes));
 			put_line(c, pn->x, y, 7, SOFT, text);
 			y += 10;
 		}
@@ -303,7 +315,8 @@ static void put_full_pages(struct canvas *c, struct panel *pn, double y)
 		pn->nr_kept += pn->keep[i];
 	}
 	if (pn->nr_kept < hot)
-		text = xasprintf("the hottest %" PRIu32 " in full, by address; %" PRIu32 " more are in the overview only",
+		text = xasprintf("the hottest %" PRIu32 " in full, by address; %" PRIu32
+				 " more are in the overview only",
 				 pn->nr_kept, hot - pn->nr_kept);
 	else
 		text = xasprintf("all %" PRIu32 " in full, by address", hot);
@@ -371,10 +384,12 @@ static void put_edge(struct canvas *c, const struct panel *pn, const struct plan
 	char *text = xasprintf("%s calls %s %" PRIu64 " times", pn->v->p->units[e->from].name,
 			       pn->v->p->units[e->to].name, e->weight);
 
-	fprintf(c->fp, "u%c%" PRIu32 " -> u%c%" PRIu32 " [pos=\"e,%.1f,%.1f %.1f,%.1f %.1f,%.1f %.1f,%.1f %.1f,%.1f\", "
-		"penwidth=%.2f, arrowsize=%.2f, tooltip=", pn->x > 0 ? 'a' : 'b', e->from, pn->x > 0 ? 'a' : 'b', e->to,
-		x1, -b->y, x0, -a->y, x0 + dir * bow, -a->y, xe + end * bow, -b->y, xe, -b->y, width,
-		0.25 + width / 10);
+	fprintf(c->fp,
+		"u%c%" PRIu32 " -> u%c%" PRIu32
+		" [pos=\"e,%.1f,%.1f %.1f,%.1f %.1f,%.1f %.1f,%.1f %.1f,%.1f\", "
+		"penwidth=%.2f, arrowsize=%.2f, tooltip=",
+		pn->x > 0 ? 'a' : 'b', e->from, pn->x > 0 ? 'a' : 'b', e->to, x1, -b->y, x0, -a->y,
+		x0 + dir * bow, -a->y, xe + end * bow, -b->y, xe, -b->y, width, 0.25 + width / 10);
 	put_dot(c->fp, text);
 	fputs("];\n", c->fp);
 	free(text);
@@ -412,10 +427,12 @@ static void put_edges(struct canvas *c, struct panel *pn, bool after, double y)
 		shown += e->weight;
 		n++;
 	}
-	char *text = nr ? xasprintf("%" PRIu32 " of %s calls between functions of different pages drawn; they carry %s of "
-				    "such calls", n, format_count(count, nr),
-				    format_percent(share, 100 * (double)shown / (double)total)) :
-			  xasprintf("no call crosses pages");
+	char *text = nr ? xasprintf("%" PRIu32 " of %s calls between functions of different pages drawn; "
+					       "they carry %s of "
+				    "such calls",
+				    n, format_count(count, nr),
+				    format_percent(share, 100 * (double)shown / (double)total))
+			: xasprintf("no call crosses pages");
 	put_line(c, pn->x, y, 7.5, SOFT, text);
 	free(text);
 	free(edges);
@@ -431,9 +448,10 @@ static void put_panel_head(struct canvas *c, const struct panel *pn, bool after,
 
 	put_line(c, pn->x, y, 15, INK, after ? "After: the plan" : "Before: link order");
 	if (pn->v->all)
-		text = xasprintf("%s hot pages of %s; ITLB entries per path: %.1f mean, %.0f 95th percentile, %.0f worst",
-				 format_count(pages, s->pages), format_bytes(bytes, p->machine.page_bytes), s->mean,
-				 s->p95, s->max);
+		text = xasprintf("%s hot pages of %s; ITLB entries per path: %.1f mean, %.0f 95th "
+				 "percentile, %.0f worst",
+				 format_count(pages, s->pages), format_bytes(bytes, p->machine.page_bytes),
+				 s->mean, s->p95, s->max);
 	else
 		text = xasprintf("%.1f ITLB entries, mean; %s pages of %s over all variants",
 				 after ? pn->v->after : pn->v->before, format_count(pages, pn->map.nr_pages),
@@ -508,10 +526,13 @@ void dot_pages(const struct view *v, uint32_t nr_pages, FILE *fp)
 	char *title = view_title(v);
 	double y, full = 0;
 
-	fprintf(fp, "// %s: draw with `dot -Tsvg -O FILE`\ndigraph hotpages {\n"
+	fprintf(fp,
+		"// %s: draw with `dot -Tsvg -O FILE`\ndigraph hotpages {\n"
 		"graph [layout=nop2, bgcolor=\"#fbfaf8\", pad=0.4, fontname=\"Helvetica\", tooltip=\" \"];\n"
-		"node [shape=box, style=filled, fixedsize=true, penwidth=0, label=\"\", margin=0, fontname=\"Helvetica\", "
-		"fontsize=7, tooltip=\" \"];\nedge [color=\"%s59\"];\n", v->p->tool, EDGE);
+		"node [shape=box, style=filled, fixedsize=true, penwidth=0, label=\"\", margin=0, "
+		"fontname=\"Helvetica\", "
+		"fontsize=7, tooltip=\" \"];\nedge [color=\"%s59\"];\n",
+		v->p->tool, EDGE);
 	put_line(&c, 0, 0, 22, INK, title);
 	free(title);
 	y = put_scale(&c, 38);

@@ -9,7 +9,7 @@
 struct plan;
 struct view;
 
-enum { DOT_PAGES = 24, DOT_EDGES = 40 };	/* drawn in full, each side, unless told otherwise */
+enum { DOT_PAGES = 24, DOT_EDGES = 40 };	/* drawn in full, each side */
 
 /*
  * The hot-page graph of a view, before and after side by side: an overview of
@@ -20,7 +20,7 @@ enum { DOT_PAGES = 24, DOT_EDGES = 40 };	/* drawn in full, each side, unless tol
 void dot_pages(const struct view *v, uint32_t nr_pages, FILE *fp);
 
 struct callgraph_options {
-	const char *focus;	/* only what a function whose name contains this calls or is called by; NULL: all */
+	const char *focus;	/* only what leads to or from functions with this in their names; NULL: all */
 	const char *ignore;	/* leave out functions whose name contains this; NULL: none */
 	double node_percent;	/* leave out functions with less of the weight */
 	double edge_percent;	/* leave out calls with less of all calls */

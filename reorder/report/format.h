@@ -13,7 +13,7 @@ const char *format_count(char *buf, uint64_t n);	/* "775,541"; PLAN_UNKNOWN: "-"
 const char *format_bytes(char *buf, uint64_t n);	/* "4 KB", "1.2 MB": powers of 1024 */
 const char *format_entries(char *buf, double n);	/* "22.4" */
 const char *format_percent(char *buf, double percent);	/* "57.1 %", "<0.1 %" */
-const char *format_saving(char *buf, double before, double after);	/* "57 %"; "-12 %": worse; "-": nothing to save */
+const char *format_saving(char *buf, double before, double after);	/* "57 %"; "-12 %": worse */
 const char *format_cycles(char *buf, double seconds);	/* "1.2 s", "340 us" */
 
 /* Columns of a terminal that s takes, one a character. */

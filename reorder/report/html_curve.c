@@ -52,14 +52,16 @@ static void put_grid(struct plot *pl)
 	for (int i = 0; i * pl->step <= pl->top * 1.001; i++) {
 		double y = y_of(pl, i * pl->step);
 
-		fprintf(pl->fp, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
-			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n", LEFT, WIDTH - RIGHT, y, y, LEFT - 8, y + 4,
-			i * pl->step);
+		fprintf(pl->fp,
+			"<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
+			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+			LEFT, WIDTH - RIGHT, y, y, LEFT - 8, y + 4, i * pl->step);
 	}
 	for (uint32_t i = 0; i < pl->p->nr_curve; i += 2)
 		fprintf(pl->fp, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x_of(pl, i),
 			HEIGHT - BOTTOM + 18, format_bytes(size, pl->p->curve[i].page_bytes));
-	fprintf(pl->fp, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">page size that maps kernel text</text>\n",
+	fprintf(pl->fp,
+		"<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">page size that maps kernel text</text>\n",
 		(LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6);
 }
 
@@ -67,9 +69,11 @@ static void put_machine(struct plot *pl)
 {
 	for (uint32_t i = 0; i < pl->p->nr_curve; i++)
 		if (pl->p->curve[i].page_bytes == pl->p->machine.page_bytes)
-			fprintf(pl->fp, "<line class=\"here\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text x=\"%.1f\" "
-				"y=\"%d\">this machine</text>\n", x_of(pl, i), x_of(pl, i), TOP - 4, HEIGHT - BOTTOM,
-				x_of(pl, i) + 5, TOP + 4);
+			fprintf(pl->fp,
+				"<line class=\"here\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text "
+				"x=\"%.1f\" "
+				"y=\"%d\">this machine</text>\n",
+				x_of(pl, i), x_of(pl, i), TOP - 4, HEIGHT - BOTTOM, x_of(pl, i) + 5, TOP + 4);
 }
 
 static double value_of(const struct plan_curve *c, bool after)
@@ -85,7 +89,8 @@ static void put_series(struct plot *pl, bool after)
 
 	fprintf(pl->fp, "<polyline class=\"%s\" points=\"", name);
 	for (uint32_t i = 0; i <= last; i++)
-		fprintf(pl->fp, "%s%.1f,%.1f", i ? " " : "", x_of(pl, i), y_of(pl, value_of(&pl->p->curve[i], after)));
+		fprintf(pl->fp, "%s%.1f,%.1f", i ? " " : "", x_of(pl, i),
+			y_of(pl, value_of(&pl->p->curve[i], after)));
 	fputs("\"/>\n", pl->fp);
 	for (uint32_t i = 0; i <= last; i++)
 		fprintf(pl->fp, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", name, x_of(pl, i),
@@ -94,7 +99,8 @@ static void put_series(struct plot *pl, bool after)
 	double y = after ? fmax(ya, yb + 15) : yb;
 	y = after && ya < yb ? ya : y;
 	double push = fabs(ya - yb) < 15 ? (after ? 4 : -6) : 0;
-	fprintf(pl->fp, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n", WIDTH - RIGHT + 10, y + 4 + push, name);
+	fprintf(pl->fp, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n", WIDTH - RIGHT + 10,
+		y + 4 + push, name);
 }
 
 void html_curve(const struct plan *p, FILE *fp)
@@ -105,19 +111,28 @@ void html_curve(const struct plan *p, FILE *fp)
 	if (!p->nr_curve)
 		return;
 	scale(&pl);
-	fprintf(fp, "<figure>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"mean ITLB entries per path "
-		"against page size, before and after\">\n", WIDTH, HEIGHT);
+	fprintf(fp,
+		"<figure>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"mean ITLB "
+		"entries per path "
+		"against page size, before and after\">\n",
+		WIDTH, HEIGHT);
 	put_grid(&pl);
 	put_machine(&pl);
 	put_series(&pl, false);
 	put_series(&pl, true);
-	fputs("</svg>\n<figcaption>Mean ITLB entries per path if kernel text were mapped by pages of that size, in link order "
+	fputs("</svg>\n<figcaption>Mean ITLB entries per path if kernel text were mapped by pages of that "
+	      "size, in link order "
 	      "(dashed) and under this plan.</figcaption>\n<details><summary>as a table</summary>\n"
-	      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"entries by page size\"><table><thead><tr>"
-	      "<th scope=\"col\">page size</th><th scope=\"col\" class=\"n\">before</th><th scope=\"col\" class=\"n\">after</th>"
-	      "</tr></thead><tbody>\n", fp);
+	      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"entries by page "
+	      "size\"><table><thead><tr>"
+	      "<th scope=\"col\">page size</th><th scope=\"col\" class=\"n\">before</th><th scope=\"col\" "
+	      "class=\"n\">after</th>"
+	      "</tr></thead><tbody>\n",
+	      fp);
 	for (uint32_t i = 0; i < p->nr_curve; i++)
-		fprintf(fp, "<tr><th scope=\"row\">%s</th><td class=\"n\">%.2f</td><td class=\"n\">%.2f</td></tr>\n",
+		fprintf(fp,
+			"<tr><th scope=\"row\">%s</th><td class=\"n\">%.2f</td><td "
+			"class=\"n\">%.2f</td></tr>\n",
 			format_bytes(size, p->curve[i].page_bytes), p->curve[i].before, p->curve[i].after);
 	fputs("</tbody></table></div></details>\n</figure>\n", fp);
 }

@@ -131,9 +131,9 @@ static void put_paths(const struct plan *p, FILE *fp)
 		put_string(fp, path->symbol);
 		fputc(',', fp);
 		put_string(fp, path->kind);
-		fprintf(fp, ",%" PRIu64 ",%" PRIu32 ",%.2f,%.2f,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",[", path->weight,
-			path->variants, path->entries_before, path->entries_after, path->max_before, path->max_after,
-			path->nr_uses);
+		fprintf(fp, ",%" PRIu64 ",%" PRIu32 ",%.2f,%.2f,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",[",
+			path->weight, path->variants, path->entries_before, path->entries_after,
+			path->max_before, path->max_after, path->nr_uses);
 		for (uint32_t j = 0; j < path->nr_uses && j < MAX_USES; j++)
 			fprintf(fp, "%s%" PRIu32 ",%u", j ? "," : "", p->uses[path->first_use + j].unit,
 				share(p->uses[path->first_use + j].weight, path->weight));
@@ -164,7 +164,8 @@ static void put_edges(const struct plan *p, FILE *fp)
 		qsort(e, p->nr_edges, sizeof(*e), heavier);
 	fputs(",\n\"e\":[", fp);
 	for (uint32_t i = 0; i < p->nr_edges && i < MAX_EDGES; i++)
-		fprintf(fp, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64, i ? "," : "", e[i].from, e[i].to, e[i].weight);
+		fprintf(fp, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64, i ? "," : "", e[i].from, e[i].to,
+			e[i].weight);
 	fputc(']', fp);
 	free(e);
 }
@@ -181,9 +182,12 @@ void html_data(const struct plan *p, FILE *fp)
 {
 	uint64_t page = p->machine.page_bytes, block = page < BLOCK ? page : BLOCK;
 
-	fprintf(fp, "{\"page\":%" PRIu64 ",\"block\":%" PRIu64 ",\"lead\":%" PRIu64 ",\"pagelead\":%" PRIu64 ",\"big\":%d,"
-		"\"weight\":%" PRIu64 ",\"limits\":[", page, block, p->text_start % block, p->text_start % page,
-		BIG_UNIT, p->path_weight ? p->path_weight : 1);
+	fprintf(fp,
+		"{\"page\":%" PRIu64 ",\"block\":%" PRIu64 ",\"lead\":%" PRIu64 ",\"pagelead\":%" PRIu64
+		",\"big\":%d,"
+		"\"weight\":%" PRIu64 ",\"limits\":[",
+		page, block, p->text_start % block, p->text_start % page, BIG_UNIT,
+		p->path_weight ? p->path_weight : 1);
 	for (int i = 0; i < HEAT_BINS; i++)
 		fprintf(fp, "%s%g", i ? "," : "", heat_limits[i]);
 	fputc(']', fp);

@@ -18,7 +18,8 @@ function el(tag, attrs, ...kids) {
 }
 function svg(tag, attrs, text) {
 	const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const k in attrs) e.setAttribute(k, attrs[k]);
+	for (const k in attrs)
+		if (attrs[k] !== null) e.setAttribute(k, attrs[k]);
 	if (text) e.textContent = text;
 	return e;
 }
@@ -54,7 +55,8 @@ function buildBlocks(side) {
 			if (x.units[x.units.length - 1] !== u) x.units.push(u);
 		}
 	};
-	const order = Array.from({ length: NR }, (_, i) => i).sort((p, q) => offset(p, side) - offset(q, side) || p - q);
+	const order = Array.from({ length : NR }, (_, i) => i)
+			      .sort((p, q) => offset(p, side) - offset(q, side) || p - q);
 	for (const u of order) {
 		const at = offset(u, side), r = D.r[u];
 		if (D.s[u] <= D.big) add(u, at, at + D.s[u]);
@@ -73,7 +75,8 @@ function buildBlocks(side) {
 		for (const p of D.p) {
 			const list = p[side ? 12 : 11];
 			for (let i = 0; i < list.length; i += 2)
-				if (m.has(list[i])) m.get(list[i]).heat += list[i + 1] / 1000 * p[3] / D.weight;
+				if (m.has(list[i]))
+					m.get(list[i]).heat += list[i + 1] / 1000 * p[3] / D.weight;
 		}
 	}
 	return m;
@@ -95,44 +98,59 @@ const hideTip = () => { tip.hidden = true; };
 /* Page maps */
 function blockLabel(side, b) {
 	const x = blocks[side].get(b);
-	const where = D.page === D.block ? "page " + b : "page " + pageOf(b * D.block - D.lead) + ", " + bytes(D.block) + " at " +
-		hex(b * D.block - D.lead);
+	const where = D.page === D.block ? "page " + b
+					 : "page " + pageOf(b * D.block - D.lead) + ", " + bytes(D.block) +
+						   " at " + hex(b * D.block - D.lead);
 	const top = x.units.slice().sort((p, q) => heat(q) - heat(p)).slice(0, 3).map((u) => D.n[u]);
-	return where + (x.ran ? ": in " + percent(Math.min(1, x.heat)) + " of paths, " : ": runs in no path, ") + x.units.length +
-		(x.units.length === 1 ? " function" : " functions") + ": " + top.join(", ") + (x.units.length > 3 ? "..." : "");
+	return where +
+	       (x.ran ? ": in " + percent(Math.min(1, x.heat)) + " of paths, " : ": runs in no path, ") +
+	       x.units.length + (x.units.length === 1 ? " function" : " functions") + ": " + top.join(", ") +
+	       (x.units.length > 3 ? "..." : "");
 }
 function buildMap(side) {
 	const box = $("map-" + sideName(side)), list = [...blocks[side].keys()].sort((p, q) => p - q);
 	const options = [], GAP = 192;
 	let now = -1, next = list.length ? Math.min(0, list[0]) : 0;
-	const firstOfPage = (b) => D.page > D.block && pageOf(b * D.block - D.lead) !== pageOf((b - 1) * D.block - D.lead);
+	const firstOfPage = (b) => D.page > D.block &&
+				   pageOf(b * D.block - D.lead) !== pageOf((b - 1) * D.block - D.lead);
 	const fill = (to) => {
 		if (to - next > GAP) {
-			box.append(el("i", { class: "gap", role: "presentation" }, bytes((to - next) * D.block) + " cold"));
+			box.append(el("i", { class : "gap", role : "presentation" },
+				      bytes((to - next) * D.block) + " cold"));
 			next = to;
 		}
 		for (; next < to; next++)
-			box.append(el("i", { role: "presentation", class: firstOfPage(next) ? "start" : null }));
+			box.append(el("i",
+				      { role : "presentation", class : firstOfPage(next) ? "start" : null }));
 	};
 	for (const b of list) {
 		fill(b);
 		const x = blocks[side].get(b);
-		const o = el("span", { role: "option", id: "b" + side + "_" + b, "aria-selected": "false", "aria-label": blockLabel(side, b),
-			class: (x.ran ? "q" + bin(x.heat) : "qi") + (firstOfPage(b) ? " start" : "") });
+		const o = el("span", {
+			role : "option",
+			id : "b" + side + "_" + b,
+			"aria-selected" : "false",
+			"aria-label" : blockLabel(side, b),
+			class : (x.ran ? "q" + bin(x.heat) : "qi") + (firstOfPage(b) ? " start" : "")
+		});
 		o.dataset.b = b;
 		options.push(o);
 		box.append(o);
 		next = b + 1;
 	}
 	const mark = (i, open) => {
-		if (now >= 0) { options[now].classList.remove("now"); options[now].setAttribute("aria-selected", "false"); }
+		if (now >= 0) {
+			options[now].classList.remove("now");
+			options[now].setAttribute("aria-selected", "false");
+		}
 		now = i;
 		const o = options[now];
 		o.classList.add("now");
 		o.setAttribute("aria-selected", "true");
 		box.setAttribute("aria-activedescendant", o.id);
 		showTip(o.getAttribute("aria-label"), o);
-		if (open) showBlock(side, +o.dataset.b, -1);
+		if (open)
+			showBlock(side, +o.dataset.b, -1);
 	};
 	const vertical = (dir) => {
 		const o = options[now].getBoundingClientRect();
@@ -145,8 +163,14 @@ function buildMap(side) {
 	box.addEventListener("keydown", (e) => {
 		if (!options.length) return;
 		const i = Math.max(now, 0);
-		const to = { ArrowRight: i + (now >= 0), ArrowLeft: i - 1, Home: 0, End: options.length - 1 }[e.key];
-		if (e.key === "ArrowDown" || e.key === "ArrowUp") mark(now < 0 ? 0 : vertical(e.key === "ArrowDown" ? 1 : -1));
+		const to = {
+			ArrowRight : i + (now >= 0),
+			ArrowLeft : i - 1,
+			Home : 0,
+			End : options.length - 1
+		}[e.key];
+		if (e.key === "ArrowDown" || e.key === "ArrowUp")
+			mark(now < 0 ? 0 : vertical(e.key === "ArrowDown" ? 1 : -1));
 		else if (to !== undefined) mark(Math.max(0, Math.min(options.length - 1, to)));
 		else if (e.key === "Enter" || e.key === " ") mark(i, true);
 		else if (e.key === "Escape") hideTip();
@@ -155,9 +179,15 @@ function buildMap(side) {
 	});
 	box.addEventListener("focus", () => { if (options.length) mark(Math.max(now, 0)); });
 	box.addEventListener("blur", hideTip);
-	box.addEventListener("mouseover", (e) => { if (e.target.dataset.b) showTip(e.target.getAttribute("aria-label"), e.target); });
+	box.addEventListener("mouseover", (e) => {
+		if (e.target.dataset.b)
+			showTip(e.target.getAttribute("aria-label"), e.target);
+	});
 	box.addEventListener("mouseleave", hideTip);
-	box.addEventListener("click", (e) => { if (e.target.dataset.b) mark(options.indexOf(e.target), true); });
+	box.addEventListener("click", (e) => {
+		if (e.target.dataset.b)
+			mark(options.indexOf(e.target), true);
+	});
 	if (!list.length) box.append(el("i", { class: "gap", role: "presentation" }, "no hot function"));
 }
 
@@ -179,42 +209,68 @@ function cells(u, side, b) {
 	return out;
 }
 function raster(side, b, found) {
-	const rows = Math.max(1, D.block / ROW), s = svg("svg", { viewBox: "0 0 " + RASTER + " " + rows * ROW_PT, class: "raster",
-		"aria-hidden": "true" });
+	const rows = Math.max(1, D.block / ROW), s = svg("svg", {
+							 viewBox : "0 0 " + RASTER + " " + rows * ROW_PT,
+							 class : "raster",
+							 "aria-hidden" : "true"
+						 });
 	for (const u of blocks[side].get(b).units) {
 		let best = null;
 		for (const c of cells(u, side, b))
 			for (let at = c.from; at < c.to;) {
 				const row = Math.floor(at / ROW), end = Math.min(c.to, (row + 1) * ROW);
-				const x = (at % ROW) / ROW * RASTER, w = (end - at) / ROW * RASTER, q = bin(heat(u));
-				s.append(svg("rect", { x: x + .5, y: row * ROW_PT + .5, width: Math.max(w - 1, .5), height: ROW_PT - 1,
-					style: c.ran ? "fill:var(--h" + q + ")" : "fill:var(--idle);stroke:var(--idle-line);stroke-width:.5" }));
+				const x = (at % ROW) / ROW * RASTER, w = (end - at) / ROW * RASTER,
+				      q = bin(heat(u));
+				s.append(svg("rect", {
+					x : x + .5,
+					y : row * ROW_PT + .5,
+					width : Math.max(w - 1, .5),
+					height : ROW_PT - 1,
+					class : c.ran ? null : "idle",
+					style : c.ran ? "fill:var(--h" + q + ")" : null
+				}));
 				if (u === found)
-					s.append(svg("rect", { x: x + 1.5, y: row * ROW_PT + 1.5, width: Math.max(w - 3, .5), height: ROW_PT - 3,
-						style: "fill:none;stroke:var(--mark);stroke-width:2" }));
+					s.append(svg("rect", {
+						x : x + 1.5,
+						y : row * ROW_PT + 1.5,
+						width : Math.max(w - 3, .5),
+						height : ROW_PT - 3,
+						style : "fill:none;stroke:var(--mark);stroke-width:2"
+					}));
 				const worth = w * (c.ran ? 2 : 1);
 				if (!best || worth > best.worth) best = { x, w, row, ran: c.ran, q, worth };
 				at = end;
 			}
 		const room = best ? Math.floor((best.w - 6) / 5.5) : 0;
 		if (room > 2)
-			s.append(svg("text", { x: best.x + 4, y: best.row * ROW_PT + 11, style: "fill:var(" + (best.ran ? "--t" + best.q :
-				"--ink") + ")" }, D.n[u].slice(0, room)));
+			s.append(svg("text", {
+				x : best.x + 4,
+				y : best.row * ROW_PT + 11,
+				style : "fill:var(" + (best.ran ? "--t" + best.q : "--ink") + ")"
+			},
+				     D.n[u].slice(0, room)));
 	}
 	return s;
 }
 function pick(u) {
-	return el("button", { class: "pick mono", type: "button", on: { click: () => showFunction(u) } }, D.n[u]);
+	return el("button", { class : "pick mono", type : "button", on : { click : () => showFunction(u) } },
+		  D.n[u]);
 }
 function functionTable(list, label, extra) {
-	const head = el("tr", null, el("th", { scope: "col" }, "function"), el("th", { scope: "col", class: "n" }, extra.title),
-		el("th", { scope: "col", class: "n opt" }, "bytes"), el("th", { scope: "col", class: "n" }, "page before"),
-		el("th", { scope: "col", class: "n" }, "after"));
+	const head = el("tr", null, el("th", { scope : "col" }, "function"),
+			el("th", { scope : "col", class : "n" }, extra.title),
+			el("th", { scope : "col", class : "n opt" }, "bytes"),
+			el("th", { scope : "col", class : "n" }, "page before"),
+			el("th", { scope : "col", class : "n" }, "after"));
 	const body = el("tbody");
 	for (const [u, share] of list)
-		body.append(el("tr", null, el("th", { scope: "row" }, pick(u), D.m[u] ? null : el("span", { class: "soft" }, " stays")), el("td", { class: "n" }, percent(share)),
-			el("td", { class: "n opt" }, count(D.s[u])), el("td", { class: "n" }, String(pageOf(D.b[u]))),
-			el("td", { class: "n" }, String(pageOf(D.a[u])))));
+		body.append(el("tr", null,
+			       el("th", { scope : "row" }, pick(u),
+				  D.m[u] ? null : el("span", { class : "soft" }, " stays")),
+			       el("td", { class : "n" }, percent(share)),
+			       el("td", { class : "n opt" }, count(D.s[u])),
+			       el("td", { class : "n" }, String(pageOf(D.b[u]))),
+			       el("td", { class : "n" }, String(pageOf(D.a[u])))));
 	return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label },
 		el("table", null, el("thead", null, head), body));
 }
@@ -222,11 +278,15 @@ function showBlock(side, b, found) {
 	const box = $("page-detail"), x = blocks[side].get(b);
 	const name = D.page === D.block ? "Page " + b : "Page " + pageOf(b * D.block - D.lead) + ", part";
 	box.hidden = false;
-	box.replaceChildren(el("h3", null, name + " " + sideName(side) + " "), el("p", { class: "soft" },
-		hex(b * D.block - D.lead) + " from _stext, " + bytes(D.block) + "; a row is " + ROW + " bytes. " +
-		(x.ran ? "In " + percent(Math.min(1, x.heat)) + " of paths." : "No path runs it.")),
-		el("div", { class: "pages" }, el("div", null, raster(side, b, found)),
-			functionTable(x.units.map((u) => [u, heat(u)]), "functions of this page", { title: "in paths" })));
+	box.replaceChildren(el("h3", null, name + " " + sideName(side) + " "),
+			    el("p", { class : "soft" },
+			       hex(b * D.block - D.lead) + " from _stext, " + bytes(D.block) + "; a row is " +
+				       ROW + " bytes. " +
+				       (x.ran ? "In " + percent(Math.min(1, x.heat)) + " of paths."
+					      : "No path runs it.")),
+			    el("div", { class : "pages" }, el("div", null, raster(side, b, found)),
+			       functionTable(x.units.map((u) => [u, heat(u)]), "functions of this page",
+					     { title : "in paths" })));
 }
 
 /* One function: where it was and where it goes, who calls it, which paths run it. */
@@ -255,8 +315,10 @@ function runners(u) {
 }
 function showFunction(u) {
 	const [from, to] = calls(u), box = $("function-detail"), dl = el("dl");
-	const row = (name, ...what) => dl.append(el("dt", null, name), what[0] instanceof HTMLElement && what[0].tagName === "DD" ?
-		what[0] : el("dd", null, ...what));
+	const row = (name, ...what) => dl.append(el("dt", null, name),
+						 what[0] instanceof HTMLElement && what[0].tagName === "DD"
+							 ? what[0]
+							 : el("dd", null, ...what));
 	const place = (side) => "page " + pageOf(offset(u, side)) + ", " + hex(offset(u, side));
 	row("before", place(0));
 	row("after", place(1));
@@ -292,18 +354,25 @@ function matches(text) {
 	const q = text.trim().toLowerCase();
 	if (!q) return [];
 	const rank = (s) => s === q ? 0 : s.startsWith(q) ? 1 : 2;
-	return searchable.filter((s) => s[0].includes(q)).sort((x, y) => rank(x[0]) - rank(y[0]) || heat(y[1]) - heat(x[1]) ||
-		(x[2] < y[2] ? -1 : 1));
+	return searchable.filter((s) => s[0].includes(q))
+		.sort((x, y) => rank(x[0]) - rank(y[0]) || heat(y[1]) - heat(x[1]) || (x[2] < y[2] ? -1 : 1));
 }
 function search() {
 	const all = matches($("search").value), list = $("results");
 	list.replaceChildren();
 	for (const [, u, name] of all.slice(0, 20))
-		list.append(el("li", null, el("button", { class: "pick mono", type: "button", on: { click: () => showFunction(u) } }, name),
-			el("span", { class: "soft" }, "  page " + pageOf(D.b[u]) + " before, " + pageOf(D.a[u]) + " after")));
-	$("found").textContent = !$("search").value.trim() ? "" : all.length ? count(all.length) +
-		(all.length === 1 ? " function" : " functions") + (all.length > 20 ? ", the first 20 shown" : "") :
-		"no hot function has that in its name";
+		list.append(el(
+			"li", null,
+			el("button",
+			   { class : "pick mono", type : "button", on : { click : () => showFunction(u) } },
+			   name),
+			el("span", { class : "soft" },
+			   "  page " + pageOf(D.b[u]) + " before, " + pageOf(D.a[u]) + " after")));
+	$("found").textContent = !$("search").value.trim() ? ""
+				 : all.length		   ? count(all.length) +
+							(all.length === 1 ? " function" : " functions") +
+							(all.length > 20 ? ", the first 20 shown" : "")
+					      : "no hot function has that in its name";
 }
 $("search").addEventListener("input", search);
 $("search").addEventListener("keydown", (e) => {
@@ -315,8 +384,11 @@ $("search").addEventListener("keydown", (e) => {
 function strip(p, side) {
 	const list = p[side ? 12 : 11], box = el("div", { class: "strip" });
 	for (let i = 0; i < list.length; i += 2)
-		box.append(el("span", { class: "q" + bin(list[i + 1] / 1000), title: "page " + list[i] + ": in " +
-			percent(list[i + 1] / 1000) + " of its runs" }, String(list[i])));
+		box.append(el("span", {
+			class : "q" + bin(list[i + 1] / 1000),
+			title : "page " + list[i] + ": in " + percent(list[i + 1] / 1000) + " of its runs"
+		},
+			      String(list[i])));
 	return box;
 }
 function pathDetail(p) {
@@ -324,13 +396,17 @@ function pathDetail(p) {
 	for (let i = 0; i < p[10].length; i += 2) uses.push([p[10][i], p[10][i + 1] / 1000]);
 	/* What may move first: the rest stands where it must. */
 	uses.sort((x, y) => D.m[y[0]] - D.m[x[0]]);
-	const say = (side) => el("h3", null, (side ? "After: " : "Before: ") + p[side ? 6 : 5].toFixed(1) +
-		" entries on average, " + p[side ? 8 : 7] + " at worst; " + p[side ? 12 : 11].length / 2 + " pages over all variants");
+	const say = (side) => el("h3", null,
+				 (side ? "After: " : "Before: ") + p[side ? 6 : 5].toFixed(1) +
+					 " entries on average, " + p[side ? 8 : 7] + " at worst; " +
+					 p[side ? 12 : 11].length / 2 + " pages over all variants");
 	box.append(say(0), strip(p, 0), say(1), strip(p, 1),
-		el("p", { class: "soft" }, "Page numbers, coloured by the share of this path's runs that touch them."),
-		el("h3", null, "Functions that should stand together"));
+		   el("p", { class : "soft" },
+		      "Page numbers, coloured by the share of this path's runs that touch them."),
+		   el("h3", null, "Functions that should stand together"));
 	const tables = el("div");
-	const show = (n) => tables.replaceChildren(functionTable(uses.slice(0, n), "functions of " + p[0], { title: "of its runs" }));
+	const show = (n) => tables.replaceChildren(
+		functionTable(uses.slice(0, n), "functions of " + p[0], { title : "of its runs" }));
 	show(10);
 	box.append(tables);
 	if (uses.length > 10) {
@@ -348,17 +424,28 @@ function toggle(row) {
 	const button = row.querySelector(".open"), open = button.getAttribute("aria-expanded") === "true";
 	button.setAttribute("aria-expanded", String(!open));
 	if (open) { row.nextElementSibling.remove(); return; }
-	row.after(el("tr", { class: "detail", id: "detail-" + row.dataset.i }, el("td", { colspan: row.cells.length },
-		pathDetail(D.p[+row.dataset.i]))));
+	row.after(el("tr", { class : "detail", id : "detail-" + row.dataset.i },
+		     el("td", { colspan : row.cells.length }, pathDetail(D.p[+row.dataset.i]))));
 }
-const details = (row) => row.querySelector(".open").getAttribute("aria-expanded") === "true" ? [row, row.nextElementSibling] : [row];
-tbody.addEventListener("click", (e) => { const b = e.target.closest(".open"); if (b) toggle(b.closest("tr")); });
+const details = (row) => row.querySelector(".open").getAttribute("aria-expanded") === "true"
+				 ? [ row, row.nextElementSibling ]
+				 : [ row ];
+tbody.addEventListener("click", (e) => {
+	const b = e.target.closest(".open");
+	if (b)
+		toggle(b.closest("tr"));
+});
 function sortBy(column, th) {
-	const down = th.getAttribute("aria-sort") ? th.getAttribute("aria-sort") !== "descending" : column > 1;
+	const down = th.getAttribute("aria-sort") ? th.getAttribute("aria-sort") !== "descending"
+						  : column > 1;
 	const value = (r) => r.cells[column].dataset.v;
 	const groups = [...rows].map((r) => [r, details(r)]);
-	groups.sort(([p], [q]) => (column < 2 ? (value(p) < value(q) ? -1 : value(p) > value(q) ? 1 : 0) : value(p) - value(q)) *
-		(down ? -1 : 1) || p.dataset.i - q.dataset.i);
+	groups.sort(([ p ], [ q ]) => (column < 2 ? (value(p) < value(q)   ? -1
+						     : value(p) > value(q) ? 1
+									   : 0)
+						  : value(p) - value(q)) *
+					      (down ? -1 : 1) ||
+				      p.dataset.i - q.dataset.i);
 	table.querySelectorAll("th[aria-sort]").forEach((h) => h.removeAttribute("aria-sort"));
 	th.setAttribute("aria-sort", down ? "descending" : "ascending");
 	tbody.append(...groups.flatMap((g) => g[1]));
@@ -372,7 +459,8 @@ function filter() {
 	const q = $("filter").value.trim().toLowerCase(), kind = $("kind").value;
 	let n = 0, shown = 0;
 	for (const r of tbody.querySelectorAll("tr[data-i]")) {
-		const hit = (!q || r.cells[0].dataset.v.toLowerCase().includes(q)) && (!kind || r.cells[1].dataset.v === kind);
+		const hit = (!q || r.cells[0].dataset.v.toLowerCase().includes(q)) &&
+			    (!kind || r.cells[1].dataset.v === kind);
 		const show = hit && (all || n < FIRST);
 		for (const d of details(r)) d.hidden = !show;
 		n += hit;

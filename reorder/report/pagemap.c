@@ -12,7 +12,8 @@ enum { BLOCK_BYTES = 4096 };
 
 /* CIE lightness about 89, 79, 63, 46, 27; the order also holds for red-, green- and blue-blind eyes. */
 const char *const heat_colours[HEAT_BINS] = { "#f8dfa9", "#f3bd66", "#e58a3a", "#bd4d20", "#741f20" };
-const char *const heat_labels[HEAT_BINS] = { "under 0.1 %", "0.1 - 1 %", "1 - 10 %", "10 - 50 %", "50 % and more" };
+const char *const heat_labels[HEAT_BINS] = { "under 0.1 %", "0.1 - 1 %", "1 - 10 %", "10 - 50 %",
+					     "50 % and more" };
 const bool heat_is_dark[HEAT_BINS] = { false, false, false, true, true };
 const double heat_limits[HEAT_BINS] = { 0, 0.001, 0.01, 0.1, 0.5 };
 
@@ -46,7 +47,8 @@ static int choose_roots(struct view *v, const char *roots)
 		size_t len = strcspn(s, ",");
 
 		if (!choose(v, s, len))
-			return error("no path begins with '%.*s': `hottext report --csv` lists those that are known",
+			return error("no path begins with '%.*s': `hottext report --csv` lists those that "
+				     "are known",
 				     (int)len, s);
 		s += len;
 		if (!*s)
@@ -176,10 +178,12 @@ static void find_blocks(struct pagemap *m, const struct view *v)
 
 		if (!m->nr_blocks || m->blocks[m->nr_blocks - 1].number != pc->block) {
 			/* Floor, also below _stext. */
-			int64_t page = pc->block + lead, low = page < 0 ? (page - ratio + 1) / ratio : page / ratio;
+			int64_t page = pc->block + lead,
+				low = page < 0 ? (page - ratio + 1) / ratio : page / ratio;
 
 			ALLOC_GROW(m->blocks, m->nr_blocks + 1, m->alloc_blocks);
-			m->blocks[m->nr_blocks++] = (struct block){ .number = pc->block, .page = low, .first_piece = i };
+			m->blocks[m->nr_blocks++] =
+				(struct block){ .number = pc->block, .page = low, .first_piece = i };
 		}
 		struct block *b = &m->blocks[m->nr_blocks - 1];
 		b->nr_pieces++;

@@ -35,7 +35,7 @@ struct view {
 	double before, after;	/* their mean entries */
 };
 
-/* roots: short names or symbols, separated by commas; NULL: all paths. -1 after reporting a name that is no root. */
+/* roots: short names or symbols, separated by commas; NULL: all paths. -1 after reporting. */
 int view_init(struct view *v, const struct plan *p, const char *roots);
 void view_release(struct view *v);
 
@@ -51,7 +51,7 @@ struct piece {
 struct block {
 	int64_t number;
 	int64_t page;		/* the machine's page that it is part of */
-	double heat;		/* share of the view's paths that touch the page; of a part of one: of its hottest piece */
+	double heat;		/* share of paths that touch the page; of a part of one, its hottest piece */
 	double sum;		/* of heat times bytes that ran */
 	uint32_t first_piece, nr_pieces;
 };

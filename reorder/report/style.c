@@ -10,7 +10,8 @@ struct text_style text_style_for(FILE *fp)
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool tty = isatty(fileno(fp));
 
-	return (struct text_style){ tty, tty && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) };
+	return (struct text_style){ tty,
+				    tty && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) };
 }
 
 static void attribute(FILE *fp, struct text_style st, const char *code)

@@ -35,7 +35,8 @@ static void put_head(const struct plan *p, FILE *fp, struct text_style st)
 }
 
 /* "before after saved" of a row; red where it got worse. */
-static void put_change(FILE *fp, struct text_style st, const char *before, const char *after, double b, double a)
+static void put_change(FILE *fp, struct text_style st, const char *before, const char *after, double b,
+		       double a)
 {
 	char buf[FORMAT_MAX];
 
@@ -48,8 +49,8 @@ static void put_change(FILE *fp, struct text_style st, const char *before, const
 	plain(fp, st);
 }
 
-static void put_row(FILE *fp, struct text_style st, const char *what, const char *before, const char *after, double b,
-		    double a)
+static void put_row(FILE *fp, struct text_style st, const char *what, const char *before, const char *after,
+		    double b, double a)
 {
 	put_text(fp, what, 36);
 	put_change(fp, st, before, after, b, a);
@@ -102,12 +103,15 @@ static void put_time(const struct plan *p, FILE *fp)
 	double least = saved * m->miss_cycles_min, most = saved * m->miss_cycles_max;
 
 	if (m->clock_hz > 0 && saved > 0)
-		fprintf(fp, "time      %s to %s saved over the trace, at %" PRIu32 " to %" PRIu32 " cycles a miss\n",
+		fprintf(fp,
+			"time      %s to %s saved over the trace, at %" PRIu32 " to %" PRIu32
+			" cycles a miss\n",
 			format_cycles(lo, least / m->clock_hz), format_cycles(hi, most / m->clock_hz),
 			m->miss_cycles_min, m->miss_cycles_max);
 	else
-		fprintf(fp, "cycles    %.4g to %.4g saved over the trace, at %" PRIu32 " to %" PRIu32 " a miss\n", least,
-			most, m->miss_cycles_min, m->miss_cycles_max);
+		fprintf(fp,
+			"cycles    %.4g to %.4g saved over the trace, at %" PRIu32 " to %" PRIu32 " a miss\n",
+			least, most, m->miss_cycles_min, m->miss_cycles_max);
 }
 
 static void put_profile(const struct plan *p, FILE *fp)
@@ -162,7 +166,8 @@ static void put_paths(const struct plan *p, FILE *fp, struct text_style st)
 
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct plan_path *path = &p->paths[i];
-		double most = path->entries_before > path->entries_after ? path->entries_before : path->entries_after;
+		double most = path->entries_before > path->entries_after ? path->entries_before
+									 : path->entries_after;
 
 		longest = most > longest ? most : longest;
 	}
@@ -191,7 +196,8 @@ static void put_paths(const struct plan *p, FILE *fp, struct text_style st)
 		fputc('\n', fp);
 	}
 	if (p->nr_paths > nr)
-		fprintf(fp, "and %" PRIu32 " more; `hottext report --csv PLAN` lists them all\n", p->nr_paths - nr);
+		fprintf(fp, "and %" PRIu32 " more; `hottext report --csv PLAN` lists them all\n",
+			p->nr_paths - nr);
 }
 
 void report_text(const struct plan *p, FILE *fp, struct text_style st)
@@ -219,10 +225,13 @@ void report_csv(const struct plan *p, FILE *fp)
 		put_csv(fp, path->root);
 		fputc(',', fp);
 		put_csv(fp, path->symbol);
-		fprintf(fp, ",%s,%" PRIu64 ",%.6f,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.3f,%.3f,%" PRIu32 ",%" PRIu32
-			",%.2f\n", path->kind, path->weight,
+		fprintf(fp,
+			",%s,%" PRIu64 ",%.6f,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.3f,%.3f,%" PRIu32
+			",%" PRIu32 ",%.2f\n",
+			path->kind, path->weight,
 			p->path_weight ? (double)path->weight / (double)p->path_weight : 0, path->variants,
-			path->nr_uses, path->touched, path->entries_before, path->entries_after, path->max_before,
-			path->max_after, plan_saving(path->entries_before, path->entries_after));
+			path->nr_uses, path->touched, path->entries_before, path->entries_after,
+			path->max_before, path->max_after,
+			plan_saving(path->entries_before, path->entries_after));
 	}
 }

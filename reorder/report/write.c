@@ -25,7 +25,8 @@ static void write_pages(const struct plan *p, FILE *fp)
 	view_release(&v);
 }
 
-static int write_one(const struct plan *p, const char *dir, const char *name, void (*write)(const struct plan *, FILE *))
+static int write_one(const struct plan *p, const char *dir, const char *name,
+		     void (*write)(const struct plan *, FILE *))
 {
 	char *path = path_join(dir, name);
 	struct outfile out;

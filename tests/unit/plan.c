@@ -73,10 +73,20 @@ static void make_plan(struct plan *p)
 	p->nr_pages = 2;
 	ALLOC_GROW(p->paths, 1, p->alloc_paths);
 	p->paths[p->nr_paths++] = (struct plan_path){
-		.root = plan_string(p, HOSTILE), .symbol = plan_string(p, HOSTILE),
-		.kind = plan_string(p, "syscall"), .weight = 20, .variants = 2, .entries_before = 3.5,
-		.entries_after = 1.25, .max_before = 4, .max_after = 2, .touched = 400, .nr_uses = 2, .nr_before = 1,
-		.first_after = 1, .nr_after = 1,
+		.root = plan_string(p, HOSTILE),
+		.symbol = plan_string(p, HOSTILE),
+		.kind = plan_string(p, "syscall"),
+		.weight = 20,
+		.variants = 2,
+		.entries_before = 3.5,
+		.entries_after = 1.25,
+		.max_before = 4,
+		.max_after = 2,
+		.touched = 400,
+		.nr_uses = 2,
+		.nr_before = 1,
+		.first_after = 1,
+		.nr_after = 1,
 	};
 	ALLOC_GROW(p->edges, 1, p->alloc_edges);
 	p->edges[p->nr_edges++] = (struct plan_edge){ 0, 1, 33 };
@@ -300,8 +310,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_hostile_files),
-		cmocka_unit_test(test_names), cmocka_unit_test(test_pageset),
-		cmocka_unit_test(test_histogram), cmocka_unit_test(test_escapes), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_names),	   cmocka_unit_test(test_pageset),
+		cmocka_unit_test(test_histogram),  cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

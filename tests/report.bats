@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext report: every kind of output, hostile names, large plans, twice the same.
+
+bats_require_minimum_version 1.5.0
+HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HERE=$(realpath tests)
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	mkdir plan
+	awk -v functions=400 -v pages=90 -v roots=12 -f "$HERE/plan.awk" /dev/null >plan/plan.json
+}
+
+have_dot() {
+	command -v dot >/dev/null || skip "graphviz is not installed"
+}
+
+# Names that mean something to DOT, HTML, JSON, CSV, a shell or a terminal.
+hostile() {
+	mkdir hostile
+	sed 's/function_7"/f<b>\&amp;\\"q\\\\|{x}\\n$(id)\\u001b[2Jé<\/script><!--"/g; s/"root":"write"/"root":"a,\\"b\\"<i>\\\\N\&lt;\\n"/' \
+		plan/plan.json >hostile/plan.json
+	grep -q 'script><!--' hostile/plan.json
+	grep -q '<i>' hostile/plan.json
+}
+
+@test "report: prints the table" {
+	run -0 "$HOTTEXT" report plan
+	[[ $output == *"hot pages of 4 KB"* ]]
+	[[ $output == *"ITLB entries per path, mean"*"22.4"*"9.7"*"57 %"* ]]
+	[[ $output == *"95th percentile"* && $output == *"worst"* ]]
+	[[ $output == *"read"*"syscall"* ]]
+	[[ $output != *$'\033'* && $output != *"█"* ]]
+}
+
+@test "report: takes the file as well as the folder" {
+	"$HOTTEXT" report plan >a
+	"$HOTTEXT" report plan/plan.json >b
+	cmp a b
+}
+
+@test "report: bars and colour on a terminal only, NO_COLOR honoured" {
+	command -v script >/dev/null || skip "script is not installed"
+	run -0 env -u NO_COLOR TERM=xterm script -qec "$HOTTEXT report plan" /dev/null
+	[[ $output == *$'\033['* && $output == *"█"* ]]
+	run -0 env NO_COLOR=1 TERM=xterm script -qec "$HOTTEXT report plan" /dev/null
+	[[ $output != *$'\033['* && $output == *"█"* ]]
+}
+
+@test "report: --json gives the plan back, unchanged" {
+	"$HOTTEXT" report --json plan >one.json
+	"$HOTTEXT" report --json one.json >two.json
+	cmp one.json two.json
+}
+
+@test "report: --csv has a line for every path" {
+	"$HOTTEXT" report --csv plan >paths.csv
+	[ "$(wc -l <paths.csv)" -eq 13 ]
+	run -0 head -n1 paths.csv
+	[[ $output == root,symbol,kind,weight,share,* ]]
+}
+
+@test "report: the same bytes twice, in every format" {
+	for f in html dot csv json txt; do
+		"$HOTTEXT" report -o "1.$f" plan
+		"$HOTTEXT" report -o "2.$f" plan
+		cmp "1.$f" "2.$f"
+	done
+	for o in --callgraph "--syscall read,write"; do
+		# shellcheck disable=SC2086
+		"$HOTTEXT" report $o -o 1.dot plan
+		# shellcheck disable=SC2086
+		"$HOTTEXT" report $o -o 2.dot plan
+		cmp 1.dot 2.dot
+	done
+}
+
+@test "report: dot accepts every picture" {
+	have_dot
+	hostile
+	for p in plan hostile; do
+		for o in --pages --callgraph "--syscall read" "--callgraph --focus function_1" "--callgraph --ignore function_1"; do
+			# shellcheck disable=SC2086
+			"$HOTTEXT" report $o $p >x.dot
+			run -0 --separate-stderr dot -q -Tsvg -o x.svg x.dot
+			[ -z "$stderr" ]
+		done
+	done
+}
+
+@test "report: hostile names come out as they are" {
+	have_dot
+	hostile
+	"$HOTTEXT" report --callgraph --nodes 400 --node-percent 0 -o x.svg hostile
+	grep -qF 'f&lt;b&gt;&amp;amp;&quot;q\|{x} $(id) [2Jé&lt;/script&gt;&lt;!' x.svg
+	run -0 "$HOTTEXT" report hostile
+	[[ $output != *$'\033'* ]]
+	"$HOTTEXT" report --csv hostile >x.csv
+	grep -qF '"a,""b""<i>\N&lt;' x.csv
+}
+
+@test "report: hostile names cannot leave the page's data" {
+	hostile
+	"$HOTTEXT" report -o x.html hostile
+	[ "$(grep -c '</script>' x.html)" -eq 2 ]
+	run ! grep -q '<!--\|<b>\|<i>\\' x.html
+	grep -qF 'f\u003cb\u003e' x.html
+}
+
+@test "report: draws svg, pdf and png by suffix" {
+	have_dot
+	for f in svg pdf png; do
+		"$HOTTEXT" report -o "x.$f" plan
+		[ -s "x.$f" ]
+	done
+	[ "$(head -c4 x.pdf)" = "%PDF" ]
+	grep -q '<svg' x.svg
+}
+
+@test "report: without graphviz says how to draw, and still writes DOT" {
+	mkdir empty
+	run -1 env PATH="$PWD/empty" "$HOTTEXT" report -o x.svg plan
+	[[ $output == *"install graphviz"* ]]
+	[ ! -e x.svg ]
+	env PATH="$PWD/empty" "$HOTTEXT" report -o x.dot plan
+	[ -s x.dot ]
+}
+
+@test "report: 2,000 pages in under 5 s and 500 MB" {
+	have_dot
+	mkdir big
+	awk -v functions=10000 -v pages=2000 -v roots=300 -f "$HERE/plan.awk" /dev/null >big/plan.json
+	( ulimit -v 500000; ulimit -t 5; "$HOTTEXT" report -o big.svg big )
+	[ -s big.svg ]
+	grep -q 'more are in the overview only' big.svg
+	"$HOTTEXT" report -o big.html big
+	[ "$(stat -c %s big.html)" -lt 3000000 ]
+}
+
+@test "report: one path is drawn by name" {
+	"$HOTTEXT" report --syscall read plan >x.dot
+	grep -q 'Pages of read' x.dot
+	grep -q 'ITLB entries, mean' x.dot
+	run -1 "$HOTTEXT" report --syscall nosuch plan
+	[[ $output == *"no path begins with 'nosuch'"* ]]
+}
+
+@test "report: --diff tells what changed" {
+	mkdir other
+	awk -v functions=420 -v pages=80 -v roots=14 -f "$HERE/plan.awk" /dev/null >other/plan.json
+	run -0 "$HOTTEXT" report --diff plan other
+	[[ $output == *"drift"* && $output == *"newly hot"* ]]
+	run -0 "$HOTTEXT" report --diff plan plan
+	[[ $output == *"drift     0.0 %"* && $output == *"400 hot in both, 0 newly hot, 0 no longer"* ]]
+	"$HOTTEXT" report --diff --json plan other >a.json
+	"$HOTTEXT" report --diff --json plan other >b.json
+	cmp a.json b.json
+	run -2 "$HOTTEXT" report --diff plan
+}
+
+@test "report: --annotate shows lines, inlining and cache lines" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >k.c <<-'END'
+		static inline int twice(int x)
+		{
+			return x * x + 7;
+		}
+		int hot_function(int x)
+		{
+			if (x > 3)
+				x = twice(x);
+			return x + 1;
+		}
+		void _start(void) { }
+		__asm__(".globl _text, _stext, _etext; .text; _text = 0x401000; _stext = 0x401000; _etext = 0x402000");
+	END
+	gcc -g -O1 -nostdlib -static -fno-pie -no-pie -ffunction-sections -Wl,--build-id=0x0123abcd -Wl,-Ttext=0x401000 \
+		-o k k.c
+	addr=0x$(nm k | awk '$3 == "hot_function" { print $1 }')
+	size=$((0x$(nm -S k | awk '$4 == "hot_function" { print $2 }')))
+	"$HOTTEXT" report --json plan | sed "s/\"build_id\":\"[0-9a-f]*\"/\"build_id\":\"0123abcd\"/
+		s/\"text_start\": \"0x[0-9a-f]*\"/\"text_start\": \"0x401000\"/
+		s/.*\"name\":\"function_9\".*/{\"name\":\"hot_function\",\"object\":null,\"section\":\".text.hot_function\",\"addr\":\"0x500000\",\"size\":$size,\"page\":0,\"weight\":1,\"moved\":true,\"why\":\"-\",\"addr_before\":\"$addr\",\"page_before\":0,\"path_weight\":250000,\"functions\":[[\"hot_function\",0,$size]],\"ranges\":[[0,$size,250000]]},/" >k.json
+	run -0 "$HOTTEXT" report --annotate hot_function --vmlinux k k.json
+	[[ $output == *"hot_function"*"run by 25.0 % of paths"* ]]
+	[[ $output == *"k.c:3"*"return x * x + 7;"*"[inlined: twice]"* ]]
+	[[ $output == *"1 of 1 cache lines run"* ]]
+	run -1 "$HOTTEXT" report --annotate hot_function --vmlinux k plan
+	[[ $output == *"build-id"* || $output == *"no hot function"* ]]
+	run -1 "$HOTTEXT" report --annotate nosuch --vmlinux k k.json
+	[[ $output == *"no hot function of that name"* ]]
+	strip -g k
+	run -1 "$HOTTEXT" report --annotate hot_function --vmlinux k k.json
+	[[ $output == *"no debug information"* ]]
+	run -2 "$HOTTEXT" report --annotate hot_function k.json
+}
+
+@test "report: bad input is one line and exit 1" {
+	for bad in '' '{' '{"schema":1}' '[]' '{"schema":7}'; do
+		printf '%s' "$bad" >bad.json
+		run -1 "$HOTTEXT" report bad.json
+		[ "${#lines[@]}" -eq 1 ]
+		[[ $output == hottext:* ]]
+	done
+	run -1 "$HOTTEXT" report nosuch
+	[[ $output == *"cannot read 'nosuch'"* ]]
+	head -c 2000 plan/plan.json >bad.json
+	run -1 "$HOTTEXT" report bad.json
+	run -2 "$HOTTEXT" report
+	run -2 "$HOTTEXT" report -o x.doc plan
+	[[ $output == *"suffix"* ]]
+}
+
+@test "report: a full disk is an error" {
+	run -1 "$HOTTEXT" report -o /dev/full plan
+	run -1 bash -c "'$HOTTEXT' report plan >/dev/full"
+}
+
+@test "plan.json follows its schema" {
+	command -v python3 >/dev/null && python3 -c 'import jsonschema' 2>/dev/null || skip "python3-jsonschema is not installed"
+	"$HOTTEXT" report --json plan >x.json
+	python3 - "$HERE/../doc/plan.schema.json" x.json plan/plan.json <<-'END'
+		import json, sys, jsonschema
+		schema = json.load(open(sys.argv[1]))
+		for f in sys.argv[2:]:
+		    jsonschema.Draft7Validator(schema).validate(json.load(open(f)))
+	END
+}
+
+@test "report.html works in a browser" {
+	browser=${CHROMIUM:-$(command -v chromium || true)}
+	modules=${BROWSER_MODULES:-$HERE/../build/browser}
+	command -v node >/dev/null || skip "node is not installed"
+	[ -x "$browser" ] || skip "chromium is not installed"
+	[ -d "$modules/node_modules/playwright-core" ] && [ -d "$modules/node_modules/axe-core" ] ||
+		skip "no playwright-core and axe-core: npm install --prefix build/browser playwright-core axe-core"
+	"$HOTTEXT" report -o report.html plan
+	CHROMIUM=$browser run -0 node "$HERE/browser/report.mjs" "$modules" report.html "${SHOTS:-$HERE/../build/browser/shots}" vfs_read
+}
