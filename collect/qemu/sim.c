@@ -168,8 +168,10 @@ void sim_switch(struct sim *s)
 {
 	uint32_t ways = s->spec.ways;
 
-	if (s->spec.flush == SIM_FLUSH_NONE)
+	if (s->spec.flush == SIM_FLUSH_NONE) {
+		s->space = (s->space + (1ull << SIM_SPACE_SHIFT)) & ((1ull << (SIM_SPACE_SHIFT + SIM_SPACE_BITS)) - 1);
 		return;
+	}
 	s->last = SIM_EMPTY;
 	for (uint32_t set = 0; set < s->nr_sets; set++) {
 		uint64_t *tags = s->tags + (size_t)set * ways;

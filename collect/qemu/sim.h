@@ -6,8 +6,8 @@
  *   set 0 | page page page ... |   ways entries; LRU: most recent first,
  *   set 1 | page page page ... |   others: by slot, next[] is the victim
  *
- * User pages are tagged by virtual page alone, so two processes' pages at one
- * address count as one unless the simulation flushes at address-space switches.
+ * User pages are tagged by the number of switches before, as analyze/tlb.h does:
+ * after a switch they mean other memory. Without a flush their entries stay and age.
  * Plain C without the program's lib/: it is linked into the plugin.
  */
 #ifndef COLLECT_QEMU_SIM_H
@@ -37,11 +37,14 @@ struct sim {
 	uint64_t *tags;		/* [set * ways + way]: page << 1 | kernel; SIM_EMPTY */
 	uint32_t *next;		/* [set]: victim of fifo and rr */
 	uint64_t last;		/* tag touched last */
+	uint64_t space;		/* address-space number, shifted above the page's */
 	uint64_t random;
 	struct sim_counts counts;
 };
 
 #define SIM_EMPTY UINT64_MAX
+/* User addresses have 52 bits at most: page numbers of 40, then the kernel's bit. */
+enum { SIM_SPACE_SHIFT = 41, SIM_SPACE_BITS = 22 };
 
 /* False when text is no specification. */
 bool sim_parse(struct sim_spec *spec, const char *text);
@@ -59,7 +62,8 @@ void sim_switch(struct sim *s);
 static inline void sim_touch(struct sim *s, uint64_t first, uint64_t last, bool kernel)
 {
 	unsigned int shift = kernel ? s->spec.kernel_shift : s->spec.user_shift;
-	uint64_t a = (first >> shift) << 1 | kernel, b = (last >> shift) << 1 | kernel;
+	uint64_t above = kernel ? 1 : s->space;
+	uint64_t a = (first >> shift) << 1 | above, b = (last >> shift) << 1 | above;
 
 	if (a != s->last)
 		sim_touch_tag(s, a, kernel);
