@@ -195,8 +195,10 @@ UNIT_TESTS := \
 BATS_TESTS := \
 	collect \
 	fetch \
+	ftrace \
 	ld \
 	machines \
+	perfdata \
 	record \
 	report \
 	tlbdump \

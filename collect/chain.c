@@ -371,7 +371,7 @@ void chain_finish(struct chain *c, struct profile_source *source)
 }
 
 /* The branch itself: a call when it enters another function, or this one anew, by its first byte. */
-static void add_branch(struct chain *c, const struct chain_branch *b, uint64_t weight)
+void chain_add_branch(struct chain *c, const struct chain_branch *b, uint64_t weight)
 {
 	if (b->to.func == INDEX_NONE || b->to.off)
 		return;
@@ -421,7 +421,7 @@ void chain_add_branches(struct chain *c, const struct chain_branch *branches, ui
 	for (uint32_t i = nr; i-- > 0;) {
 		const struct chain_branch *b = &branches[i];
 
-		add_branch(c, b, s->weight);
+		chain_add_branch(c, b, s->weight);
 		if (b->from.func != INDEX_NONE && (i + 1 == end || branches[i + 1].to.func == INDEX_NONE))
 			path_walk_touch(&c->walk, b->from.func, b->from.off, b->from.off != PROFILE_OFF_UNKNOWN);
 		else if (b->from.func != INDEX_NONE)

@@ -108,6 +108,9 @@ void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, c
  */
 void chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s);
 
+/* One branch out of any order: the call and the entry that it is, if it is one. */
+void chain_add_branch(struct chain *c, const struct chain_branch *b, uint64_t weight);
+
 /*
  * A branch stack, newest first. Code between one branch's target and the next
  * one's source ran straight through. Adds no sample: chain_add() or

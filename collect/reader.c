@@ -58,6 +58,8 @@ const struct reader *const readers[] = {
 	&perfscript_reader,
 	&readprofile_reader,
 	&folded_reader,
+	&fdata_reader,
+	&autofdo_reader,
 	&procprofile_reader,	/* last: has no magic */
 	NULL
 };
@@ -66,10 +68,10 @@ static int read_input(struct input *in, const char *path, const struct collect_o
 {
 	char head[HEAD_SIZE + 1];
 	size_t len;
-	const void *data = input_peek(in, 8, &len);
+	const void *data = input_peek(in, 16, &len);
 
-	/* The zstd frames within perf.data are pieces of one stream, which only its reader can put together. */
-	if (perfdata_probe(data, len))
+	/* The zstd frames within these are for their readers to open. */
+	if (perfdata_reader.probe(data, len) || tracedat_reader.probe(data, len))
 		input_raw(in);
 	data = input_peek(in, HEAD_SIZE, &len);
 

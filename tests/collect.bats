@@ -84,6 +84,26 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	[ ! -s "$dir/quiet.err" ]
 }
 
+@test "BOLT fdata: branches, and samples after no_lbr" {
+	collect_to out --kallsyms $data/kallsyms $data/branches.fdata
+	diff -u $data/branches.fdata.hot "$dir/out"
+	printf 'no_lbr cycles:k\n1 vfs_read 3c 10\n' >"$dir/samples"
+	collect_to out "$dir/samples"
+	grep -q '^source fdata cycles%3ak - - - 10 10 10 0 0$' "$dir/out"
+	grep -q '^touch vfs_read 0x30 10$' "$dir/out"
+	echo "1 vfs_read zz 10" >>"$dir/samples"
+	refuses "cannot read '$dir/samples': line 3 is no record of fdata" "$dir/samples"
+	collect_to out --force "$dir/samples"
+	grep -q "warning: '$dir/samples': 1 lines left out" "$dir/out.err"
+}
+
+@test "AutoFDO text" {
+	collect_to out --kallsyms $data/kallsyms $data/sample.autofdo
+	diff -u $data/sample.autofdo.hot "$dir/out"
+	{ cat $data/sample.autofdo; echo " x: 1"; } >"$dir/bad"
+	refuses "cannot read '$dir/bad': line 11 is none of a sample profile" "$dir/bad"
+}
+
 @test "concatenation, any order and zstd are a merge" {
 	collect_to a $data/marked.folded
 	collect_to b --kallsyms $data/kallsyms $data/chains.perf-script
@@ -173,7 +193,7 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 }
 
 @test "text cut at every byte is refused or read, never crashes" {
-	for f in chains.perf-script marked.folded chains.hot; do
+	for f in chains.perf-script marked.folded chains.hot branches.fdata sample.autofdo; do
 		size=$(wc -c <$data/$f)
 		for ((n = 1; n < size; n += 1 + size / 300)); do
 			head -c "$n" $data/$f >"$dir/cut"
