@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext collect on what the kernel's own tracers and profiler write.
+
+setup() {
+	HOTTEXT=${HOTTEXT:-./hottext}
+	data=tests/data/ftrace
+	dir=$(mktemp -d)
+}
+
+teardown() {
+	rm -rf "$dir"
+}
+
+# collect_to NAME ARGS...: the profile in $dir/NAME, messages in $dir/NAME.err, whatever the status.
+collect_to() {
+	local name=$1
+	shift
+	"$HOTTEXT" collect -o "$dir/$name" "$@" 2>"$dir/$name.err"
+}
+
+same() {	# same INPUT PROFILE TOTALS
+	collect_to out "$data/$1"
+	diff -u "$data/$2" "$dir/out"
+	[ "$(cat "$dir/out.err")" = "hottext: $3" ]
+}
+
+@test "function_graph text: calls, paths, interrupts and tasks apart" {
+	same graph.txt graph.hot "262 samples, 262 kernel, 262 resolved, 0 unresolved, 0 lost"
+	grep -q ' interrupt __common_interrupt 2 ' "$dir/out"
+}
+
+@test "function_graph text with task and time columns" {
+	same graph-proc.txt graph-proc.hot "101 samples, 101 kernel, 101 resolved, 0 unresolved, 0 lost"
+}
+
+@test "function text in latency format" {
+	same function-latency.txt function-latency.hot "242 samples, 242 kernel, 242 resolved, 0 unresolved, 0 lost"
+}
+
+@test "function text with offsets names the call sites" {
+	same function-offsets.txt function-offsets.hot "118 samples, 118 kernel, 118 resolved, 0 unresolved, 0 lost"
+}
+
+@test "stack traces as text; the function events they belong to count once" {
+	same stack-offsets.txt stack-offsets.hot "12 samples, 12 kernel, 12 resolved, 0 unresolved, 0 lost"
+	collect_to out $data/stack.txt
+	grep -q '^func vfs_read 5 0$' "$dir/out"
+}
+
+@test "what trace-cmd report prints" {
+	same report.txt report.hot "138 samples, 138 kernel, 138 resolved, 0 unresolved, 0 lost"
+}
+
+@test "lost events and odd lines of text are counted" {
+	{ sed -n 1,8p $data/graph.txt; echo 'CPU:0 [LOST 17 EVENTS]'; echo 'what is this'; sed -n '9,$p' $data/graph.txt; } > "$dir/in"
+	collect_to out "$dir/in"
+	grep -q 'warning: .* 1 lines not understood' "$dir/out.err"
+	grep -q ' 0 unresolved, 17 lost$' "$dir/out.err"
+}
+
+@test "trace.dat: function_graph" {
+	same graph.dat graph.dat.hot "205 samples, 205 kernel, 205 resolved, 0 unresolved, 0 lost"
+	if command -v trace-cmd; then
+		[ "$(trace-cmd report -i $data/graph.dat 2>/dev/null | grep -c funcgraph_entry:)" -eq 205 ]
+	fi
+}
+
+@test "trace.dat: version 6 and uncompressed tell the same" {
+	command -v trace-cmd || skip "no trace-cmd"
+	trace-cmd convert -i $data/graph.dat -o "$dir/v6.dat" --file-version 6 > "$dir/log" 2>&1
+	trace-cmd convert -i $data/graph.dat -o "$dir/plain.dat" --compression none > "$dir/log" 2>&1
+	for f in v6 plain; do
+		collect_to out "$dir/$f.dat"
+		cmp $data/graph.dat.hot "$dir/out"
+	done
+}
+
+@test "trace.dat: instances" {
+	same instances.dat instances.dat.hot "20 samples, 20 kernel, 20 resolved, 0 unresolved, 0 lost"
+}
+
+@test "trace.dat from standard input and compressed once more" {
+	"$HOTTEXT" collect -q - < $data/graph.dat > "$dir/out"
+	cmp $data/graph.dat.hot "$dir/out"
+	zstd -q -o "$dir/graph.zst" $data/graph.dat
+	collect_to out "$dir/graph.zst"
+	cmp $data/graph.dat.hot "$dir/out"
+}
+
+@test "trace.dat cut short is an error" {
+	for n in 20 1000 100000 370000; do
+		head -c $n $data/graph.dat > "$dir/cut.dat"
+		status=0
+		collect_to cut "$dir/cut.dat" || status=$?
+		[ "$status" -eq 1 ]
+		[ "$(wc -l < "$dir/cut.err")" -eq 1 ]
+		[ ! -e "$dir/cut" ]
+	done
+}
+
+# Words of a size and byte order: the step, then counters.
+words() {
+	local size=$1 order=$2 w hex
+	shift 2
+	for w; do
+		hex=$(printf "%0$((2 * size))x" "$w")
+		[ "$order" = big ] || hex=$(echo "$hex" | fold -w2 | tac | tr -d '\n')
+		printf "$(echo "$hex" | sed 's/../\\x&/g')"
+	done
+}
+
+@test "/proc/profile in every word size, byte order and shift" {
+	printf '%s\n' 'c0000000 T _text' 'c0000000 T _stext' 'c0000000 T first' 'c0000020 T second' 'c0000040 T _etext' > "$dir/syms"
+	for size in 4 8; do
+		for order in little big; do
+			words $size $order 16 1 2 3 0 > "$dir/raw"
+			collect_to out --kallsyms "$dir/syms" "$dir/raw"
+			grep -q '^func first 3 0$' "$dir/out"
+			grep -q '^func second 3 0$' "$dir/out"
+			words $size $order 32 5 0 > "$dir/raw"
+			collect_to out --kallsyms "$dir/syms" "$dir/raw"
+			grep -q '^func first 5 0$' "$dir/out"
+		done
+	done
+	# The last counter also counts what lies outside.
+	words 4 little 16 1 0 0 9 > "$dir/raw"
+	collect_to out --kallsyms "$dir/syms" "$dir/raw"
+	[ "$(cat "$dir/out.err")" = "hottext: 10 samples, 10 kernel, 1 resolved, 9 unresolved, 0 lost" ]
+	words 4 little 16 1 > "$dir/raw"
+	status=0
+	collect_to bad --kallsyms "$dir/syms" "$dir/raw" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q 'its counters do not span the text' "$dir/bad.err"
+}
+
+@test "readprofile's text" {
+	printf '%6d %-40s %8.4f\n' 7 default_idle 0.25 12 vfs_read 1.5 19 total 0.0001 > "$dir/in"
+	collect_to out "$dir/in"
+	grep -q '^func vfs_read 12 0$' "$dir/out"
+	[ "$(cat "$dir/out.err")" = "hottext: 19 samples, 19 kernel, 19 resolved, 0 unresolved, 0 lost" ]
+	echo 'rubbish' >> "$dir/in"
+	status=0
+	collect_to bad "$dir/in" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q "line 4 is not 'samples name ratio'" "$dir/bad.err"
+}

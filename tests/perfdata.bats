@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext collect on perf.data: a recording of a real kernel, checked against perf where it is installed.
+
+setup_file() {
+	export DIR
+	DIR=$(mktemp -d)
+	xz -dkc samples/linux-6.1-x86_64/vmlinux.xz > "$DIR/vmlinux"
+	zstd -dqc samples/linux-6.1-x86_64/perf.data.zst > "$DIR/perf.data"
+}
+
+teardown_file() {
+	rm -rf "$DIR"
+}
+
+setup() {
+	HOTTEXT=${HOTTEXT:-./hottext}
+}
+
+collect() {
+	"$HOTTEXT" collect --vmlinux "$DIR/vmlinux" "$@"
+}
+
+refuses() {	# refuses PATTERN ARGS...: exit status 1, one line that matches, and nothing written
+	local pattern=$1 status=0
+	shift
+	rm -f "$DIR/refused"
+	collect -o "$DIR/refused" "$@" 2>"$DIR/err" || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(wc -l < "$DIR/err")" -eq 1 ]
+	grep -q "$pattern" "$DIR/err" || { cat "$DIR/err"; return 1; }
+	[ ! -e "$DIR/refused" ]
+}
+
+# Samples and kernel callchain frames as -v tells them.
+counts() {
+	sed -n "s/.*: \([0-9]*\) samples, kernel callchain depth \([0-9]*\),.*/\1 \2/p" "$1"
+}
+
+@test "every kernel sample is resolved in spite of KASLR" {
+	collect -v -o "$DIR/profile" "$DIR/perf.data" 2>"$DIR/err"
+	grep -q '^hottext: 2522 samples, 2444 kernel, 2444 resolved, 0 unresolved, 0 lost$' "$DIR/err"
+	[ "$(counts "$DIR/err")" = "2522 22937" ]
+	grep -q 'kernel moved by 0x20600000$' "$DIR/err"
+	[ "$(awk '$1 == "func" { n += $3 } END { print n }' "$DIR/profile")" -eq 2444 ]
+}
+
+@test "samples and callchain frames are as many as perf script's" {
+	command -v perf || skip "no perf"
+	perf script -i "$DIR/perf.data" -F comm > "$DIR/script" 2>/dev/null || skip "perf cannot read it"
+	samples=$(wc -l < "$DIR/script")
+	# Kernel addresses, but for the vsyscall page.
+	perf script -i "$DIR/perf.data" -F ip > "$DIR/script" 2>/dev/null
+	frames=$(awk '$1 ~ /^ffff[89a-f]/ && $1 !~ /^ffffffffff600/ { n++ } END { print n }' "$DIR/script")
+	collect -v -o "$DIR/profile" "$DIR/perf.data" 2>"$DIR/err"
+	[ "$(counts "$DIR/err")" = "$samples $frames" ]
+}
+
+@test "plain, compressed and from a pipe: the same profile" {
+	collect -q -o "$DIR/one" "$DIR/perf.data"
+	collect -q -o "$DIR/two" samples/linux-6.1-x86_64/perf.data.zst
+	cat "$DIR/perf.data" | collect -q -o "$DIR/three" -
+	cmp "$DIR/one" "$DIR/two"
+	cmp "$DIR/one" "$DIR/three"
+}
+
+@test "no symbols" {
+	status=0
+	"$HOTTEXT" collect "$DIR/perf.data" 2>"$DIR/err" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q "perf.data holds no symbols; give the kernel's --vmlinux or --kallsyms" "$DIR/err"
+}
+
+@test "a perf.data of another kernel names the remedy" {
+	id=$(collect -q "$DIR/perf.data" | awk '$1 == "source" { print $6; exit }')
+	at=$(LC_ALL=C grep -obUaP "$(echo "$id" | sed 's/../\\x&/g')" "$DIR/perf.data" | tail -n 1 | cut -d: -f1)
+	cp "$DIR/perf.data" "$DIR/other.data"
+	printf 'hot' | dd of="$DIR/other.data" bs=1 seek="$at" conv=notrunc status=none
+	refuses "it is of kernel .*; use 'hottext collect --vmlinux OLD' and the profile that it writes" "$DIR/other.data"
+}
+
+@test "a perf.data of another architecture" {
+	LC_ALL=C sed 's/x86_64\x00/ppc64e\x00/' "$DIR/perf.data" > "$DIR/arch.data"
+	refuses "it was recorded on ppc64e, '.*' is for x86_64" "$DIR/arch.data"
+}
+
+@test "an event that is not there" {
+	status=0
+	collect --event branches "$DIR/perf.data" 2>"$DIR/err" || status=$?
+	[ "$status" -eq 1 ]
+	grep -q "it has no event 'branches'" "$DIR/err"
+	grep -q "has the event 'cpu-clock'" "$DIR/err"
+}
+
+@test "truncated: an error, and with --force a prefix with the loss stated" {
+	size=$(stat -c %s "$DIR/perf.data")
+	for n in 9 50 200 600 100001 $((size - 4000)) $((size - 1)); do
+		head -c $n "$DIR/perf.data" > "$DIR/cut.data"
+		refuses "truncated" "$DIR/cut.data"
+	done
+	head -c 100001 "$DIR/perf.data" > "$DIR/cut.data"
+	collect --force -o "$DIR/profile" "$DIR/cut.data" 2>"$DIR/err"
+	grep -q "warning: '.*' is truncated: it lacks part of its records" "$DIR/err"
+	grep -Eq '^hottext: [1-9][0-9]+ samples' "$DIR/err"
+}
+
+@test "a record of no size is an error, what precedes it can be forced" {
+	cp "$DIR/perf.data" "$DIR/zero.data"
+	printf '\0\0\0\0\0\0\0\0' | dd of="$DIR/zero.data" bs=1 seek=$((408 + 56)) conv=notrunc status=none
+	refuses "a record is smaller than its header at byte 56 of its records" "$DIR/zero.data"
+}
