@@ -119,10 +119,10 @@ static int move_files(const char *from, const char *to)
 	for (size_t i = 0; i < ARRAY_SIZE(names) && !ret; i++) {
 		char *src = path_join(from, names[i]), *dst = path_join(to, names[i]);
 
-		if (rename(src, dst) && (errno != ENOENT || access(src, F_OK) == 0))
-			ret = error("cannot write '%s': %s", dst, strerror(errno));
-		else if (access(dst, F_OK) == 0 && errno == ENOENT)
+		if (access(src, F_OK))
 			unlink(dst);
+		else if (rename(src, dst))
+			ret = error("cannot write '%s': %s", dst, strerror(errno));
 		free(src);
 		free(dst);
 	}
