@@ -188,6 +188,7 @@ UNIT_TESTS := \
 	perfdata \
 	plan \
 	profile \
+	replay \
 	symtab \
 	tlb
 

@@ -212,7 +212,7 @@ int replay_layouts(const char *path, const struct image *img, const uint64_t *co
 	use_cpu(&r, 0);
 	if (read_events(&r) < 0)
 		goto out;
-	if (r.placed < r.kernel / 2) {
+	if (2 * r.placed < r.kernel) {
 		error("trace '%s' is of another kernel: %llu of %llu kernel blocks lie outside its text", path,
 		      (unsigned long long)(r.kernel - r.placed), (unsigned long long)r.kernel);
 		goto out;

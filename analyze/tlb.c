@@ -335,6 +335,8 @@ static void touch_line(struct tlb *t, uint64_t line, enum kind kind)
 	uint64_t tag = tag_of(t, line, kind);
 	uint64_t *set = c->tags + (line & (c->sets - 1)) * c->ways, old = tag;
 
+	if (set[0] == tag)
+		return;
 	for (uint32_t w = 0; w < c->ways; w++) {
 		uint64_t here = set[w];
 
