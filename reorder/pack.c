@@ -21,11 +21,19 @@
 #include "reorder/refine.h"
 #include "reorder/windows.h"
 
-enum {
-	PAGE = 4096,		/* bytes: the frame packed for; larger pages are groups of them */
-	SAMPLES = 4096,		/* windows drawn to tell uses apart */
+enum { PAGE = 4096 };	/* bytes: the frame packed for; larger pages are groups of them */
+
+/* How much work each effort does; 3 is the default. */
+static const struct {
+	uint32_t samples;	/* windows drawn to tell uses apart */
+	uint32_t passes;	/* of moves and swaps */
+	uint64_t items;		/* run through the LRU stack by the final search, millions */
+} efforts[] = {
+	[1] = { 1024, 1, 2 }, [2] = { 2048, 2, 5 }, [3] = { 2048, 4, 15 }, [4] = { 4096, 4, 60 }, [5] = { 4096, 8, 150 },
+	[6] = { 4096, 12, 300 }, [7] = { 4096, 20, 600 }, [8] = { 8192, 30, 1200 }, [9] = { 8192, 40, 2400 },
 };
-static const double flatten = 0.4;	/* so that a mix never profiled is served too */
+
+static const double flatten = 0.5;	/* so that a mix never profiled is served too */
 
 struct packer {
 	const struct callgraph *cg;
@@ -121,13 +129,13 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 
 static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
 {
-	static const uint64_t budgets[] = { 0, 5, 20, 60, 150, 300, 600, 1200, 2500, 5000 };	/* M items, by effort */
 	uint32_t entries = 32;
 
 	if (opts->machine && opts->machine->text_page <= PAGE)
 		entries = opts->machine->levels[0].entries;
-	struct partition_options part = { SAMPLES, flatten, 4 + opts->effort, entries };
-	struct refine_options fine = { entries, budgets[opts->effort] * 1000000, 0.6 };
+	struct partition_options part = { efforts[opts->effort].samples, flatten, efforts[opts->effort].passes, entries };
+	struct refine_options fine = { entries, efforts[opts->effort].items * 1000000, 0.6 };
+
 	pages_init(&k->pages, &k->w);
 	partition(&k->pages, &k->w, &part);
 	refine(&k->pages, &k->w, slots, &fine);
@@ -147,7 +155,7 @@ void order_pack(const struct callgraph *cg, const struct order_options *opts, st
 	layout_init(&fixed, cg->image);
 	assign_fixed(&fixed, hot, nr);
 	windows_init(&k.w, cg, opts->seq, hot, nr, &fixed, PAGE);
-	sample_windows(&slots, &k.w, SAMPLES, flatten);
+	sample_windows(&slots, &k.w, efforts[opts->effort].samples, flatten);
 	rank_units(&k, opts);
 	pack(&k, opts, &slots);
 	emit(&k, &slots, l);
