@@ -64,6 +64,7 @@ int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profi
 
 	o.vmlinux = vmlinux;
 	o.map = map;
+	o.objects = ".";	/* ld's names count from where it runs */
 	o.profiles = &profile;
 	o.nr_profiles = 1;
 	if (job_init(&job, &o))

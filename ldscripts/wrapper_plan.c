@@ -60,33 +60,39 @@ static void print_file(FILE *fp, const char *path)
 		st.st_mtim.tv_nsec, path);
 }
 
-/* Members of a thin archive are files of their own: "NAME/" entries in its table "//". */
+/*
+ * Members of a thin archive are files of their own. Their names stand in its table
+ * "//", each closed by "/" and a newline; only the symbol table comes before it.
+ * A header has 60 bytes: the name first, the size in decimal at byte 48.
+ */
 static void print_members(FILE *fp, const char *path)
 {
 	struct mapfile m;
+	size_t pos = 8, size = 0;
 
 	if (access(path, R_OK) || mapfile_init(&m, path))
 		return;
-	const char *table = m.size > 8 && !memcmp(m.data, "!<thin>\n", 8) ? memmem(m.data, m.size, "\n//    ", 7) : NULL;
-	const char *end = m.data + m.size, *nl;
+	if (m.size < 8 || memcmp(m.data, "!<thin>\n", 8))
+		pos = m.size;
+	for (; pos + 60 <= m.size; pos += size + size % 2) {
+		const char *header = m.data + pos, *end, *nl;
+		char digits[11] = "";
 
-	if (!table && m.size > 68 && !memcmp(m.data, "!<thin>\n//", 10))
-		table = m.data + 7;
-	if (table && end - table > 61) {
-		char field[11] = "";
-
-		memcpy(field, table + 1 + 48, 10);
-		unsigned long size = strtoul(field, NULL, 10);
-
-		table += 61;
-		if (size < (unsigned long)(end - table))
-			end = table + size;
-		for (; table < end && (nl = memchr(table, '\n', (size_t)(end - table))); table = nl + 1) {
-			char *name = xstrndup(table, (size_t)(nl - table - (nl > table && nl[-1] == '/')));
+		memcpy(digits, header + 48, 10);
+		size = strtoul(digits, NULL, 10);
+		pos += 60;
+		if (header[0] != '/' || size > m.size - pos)
+			break;
+		if (header[1] != '/')
+			continue;
+		end = m.data + pos + size;
+		for (const char *s = m.data + pos; s < end && (nl = memchr(s, '\n', (size_t)(end - s))); s = nl + 1) {
+			char *name = xstrndup(s, (size_t)(nl - s) - (nl > s && nl[-1] == '/'));
 
 			print_file(fp, name);
 			free(name);
 		}
+		break;
 	}
 	mapfile_release(&m);
 }
