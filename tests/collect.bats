@@ -118,6 +118,50 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	cmp "$dir/ab" "$dir/zstd"
 }
 
+# The pipes of doc/fleet.md, on six hosts.
+fleet() {
+	mkdir "$dir/profiles"
+	for i in 1 2 3 4 5 6; do
+		collect_to one --kallsyms $data/kallsyms $data/chains.perf-script $data/marked.folded
+		sed "s/^source perf-script cpu-clock -/source perf-script cpu-clock host$i/; /^touch\|^call/s/ 1\$/ $i/" "$dir/one" |
+			grep -v '^path\|^next' >"$dir/profiles/$i.hot"
+		grep '^path\|^next' "$dir/one" >>"$dir/profiles/$i.hot"
+	done
+	collect_to all "$dir"/profiles/*.hot
+	mkdir "$dir/bin"
+	ln -s "$(realpath "$HOTTEXT")" "$dir/bin/hottext"
+	PATH=$dir/bin:$PATH
+}
+
+@test "a fleet, with GNU parallel" {
+	command -v parallel >/dev/null || skip "no parallel"
+	fleet
+	find "$dir/profiles" -name '*.hot*' -print0 | sort -z |
+		HOME=$dir parallel -0 -N 2 hottext collect -q 2>"$dir/err" | hottext collect -o "$dir/fleet.hot" -
+	cmp "$dir/all" "$dir/fleet.hot"
+}
+
+@test "a fleet, with xargs" {
+	fleet
+	cd "$dir"
+	find profiles -name '*.hot*' -print0 | sort -z |
+		xargs -0 -n 2 -P 4 sh -c 'hottext collect -q -o "part.$$" "$@"' sh
+	hottext collect -o fleet.hot part.*
+	[ "$(ls part.* | wc -l)" -eq 3 ]
+	cmp all fleet.hot
+}
+
+@test "a fleet, as a mapper, a combiner and a reducer" {
+	fleet
+	cd "$dir"
+	for half in '[123]' '[456]'; do
+		ls profiles/$half.hot |
+			sh -c "xargs cat | hottext collect -q - | sed 's/^/fleet\t/'" | sort |
+			sh -c "cut -f 2- | hottext collect -q - | sed 's/^/fleet\t/'"
+	done | sort | sh -c "cut -f 2- | hottext collect -" >fleet.hot
+	cmp all fleet.hot
+}
+
 @test "sources of equal keys add up" {
 	collect_to a $data/marked.folded
 	collect_to twice "$dir/a" "$dir/a"
