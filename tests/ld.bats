@@ -258,3 +258,38 @@ nothing_left() {
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
 }
+
+@test "one build gives the order of two, and every link of it the same" {
+	make_kernel
+	kernel_link old
+	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > stacks.folded
+	"$HOTTEXT" collect -q --vmlinux old stacks.folded -o p.hot
+	"$HOTTEXT" optimize -q --machine generic-4k-32 old p.hot -o two
+	HOTTEXT_PLAN=two kernel_link planned
+	"$HOTTEXT" verify --exact two planned
+	export HOTTEXT_PROFILE=$PWD/p.hot
+	# As in a kernel's build: two links for kallsyms with its object of the step before, then vmlinux.
+	kernel_link .tmp_vmlinux.kallsyms1 --strip-debug
+	made=$(stat -c %i:%y .hottext/plan/hottext.ld)
+	{ echo '	.section .rodata,"a"'; echo '	.skip 100,1'; } | object .tmp_vmlinux.kallsyms1.o
+	kernel_link vmlinux .tmp_vmlinux.kallsyms1.o
+	[ "$made" = "$(stat -c %i:%y .hottext/plan/hottext.ld)" ]
+	cmp <(nm -n planned | awk '/ [tT] / { print $3 }') <(nm -n vmlinux | awk '/ [tT] / { print $3 }')
+	cmp <(nm planned | grep ' [tT] ') <(nm .tmp_vmlinux.kallsyms1 | grep ' [tT] ')
+	run find . -name '*hottext-*'
+	[ -z "$output" ]
+	# A changed object makes a new plan.
+	before=$(cat .hottext/plan/inputs)
+	sleep 0.01
+	section .text memcpy 61 | object lib/memcpy.o
+	kernel_link vmlinux
+	[ "$before" != "$(cat .hottext/plan/inputs)" ]
+	# Without its last file a plan is none; what is broken stops the build.
+	rm .hottext/plan/inputs
+	kernel_link vmlinux
+	[ -s .hottext/plan/inputs ]
+	echo garbage > p.hot
+	run kernel_link vmlinux
+	[ "$status" -eq 1 ]
+	[ ! -e vmlinux ]
+}
