@@ -103,6 +103,8 @@ ANALYZE_SRCS := \
 	analyze/linkmap.c \
 	analyze/machine.c \
 	analyze/objects.c \
+	analyze/pointers.c \
+	analyze/targets.c \
 	analyze/program.c \
 	analyze/replay.c \
 	analyze/sequence.c \
@@ -266,7 +268,15 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) -lcmocka
 
-check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
+# These two set themselves up: what is missing is installed before a new make looks for it.
+demo check:
+	$(Q)tests/setup.sh
+	$(Q)$(MAKE) --no-print-directory run-$@
+
+run-demo: all
+	$(Q)tests/demo.sh ./hottext $(O)/demo
+
+run-check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
 	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
 
 # Events a second of the TLB simulator.
@@ -291,6 +301,7 @@ clean:
 
 help:
 	@echo 'make            build ./hottext'
+	@echo 'make demo       run the main job on the bundled sample kernel'
 	@echo 'make check      run the tests'
 	@echo 'make check-kernel  build, order, boot and measure real kernels (KERNELS="x86_64 ppc405")'
 	@echo 'make sample     rebuild the bundled sample kernel and its recordings'
@@ -299,4 +310,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench-tlb check check-kernel clean help sample
+.PHONY: all bench-tlb check check-kernel clean demo help run-check run-demo sample
