@@ -69,27 +69,12 @@ const char *plan_string(struct plan *p, const char *s)
 	return kept;
 }
 
-/* Wrappers between a call's ABI and its name; the longest that fits is cut off. */
+/* Wrappers between an entry's ABI and its name; the longest that fits is cut off. */
 static const char *const root_prefixes[] = {
-	"__x64_sys_",
-	"__ia32_sys_",
-	"__ia32_compat_sys_",
-	"__x64_compat_sys_",
-	"__arm64_sys_",
-	"__arm64_compat_sys_",
-	"__riscv_sys_",
-	"__riscv_compat_sys_",
-	"__s390x_sys_",
-	"__s390_sys_",
-	"__powerpc_sys_",
-	"__se_sys_",
-	"__se_compat_sys_",
-	"__do_sys_",
-	"compat_sys_",
-	"ksys_",
-	"__sys_",
-	"ppc_",
-	"sys_",
+	"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__arm64_sys_",
+	"__arm64_compat_sys_", "__riscv_sys_", "__riscv_compat_sys_", "__s390x_sys_", "__s390_sys_",
+	"__powerpc_sys_", "__se_sys_", "__se_compat_sys_", "__do_sys_", "compat_sys_", "ksys_", "__sys_", "ppc_",
+	"sys_", "asm_exc_", "asm_sysvec_", "exc_", "sysvec_",
 };
 
 char *plan_root_name(const char *identity)

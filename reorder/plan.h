@@ -71,10 +71,10 @@ struct plan_page {
 	uint64_t weight;	/* of the path's variants that touch it */
 };
 
-/* All paths of one kind and root; its variants differ in the bytes they touch. */
+/* All paths of one kind and root name; its variants differ in the bytes they touch. */
 struct plan_path {
 	const char *root;	/* short: "read" for __x64_sys_read */
-	const char *symbol;	/* identity of the root function; "-" when not known */
+	const char *symbol;	/* identity of the heaviest variant's root; "-" when not known */
 	const char *kind;	/* path_kind_names[] */
 	uint64_t weight;	/* times it ran */
 	uint32_t variants;

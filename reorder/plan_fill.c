@@ -35,6 +35,7 @@ struct fill {
 	uint32_t nr_used;
 	uint64_t *main_weight;		/* [unit of the image]: of the root that touches it most */
 	const char **main_root;		/* [unit of the image] */
+	const char **root;		/* [path of the graph]: short name of its root, one pointer a name */
 	uint32_t *order;		/* paths by (kind, root) */
 	struct pageset pages_before, pages_after;	/* of the root at hand */
 	struct pageset all_before, all_after;
@@ -78,14 +79,23 @@ static const char *root_id(const struct fill *f, const struct callgraph_path *pa
 static int by_root(const void *a, const void *b, void *arg)
 {
 	const struct fill *f = arg;
-	const struct callgraph_path *x = &f->cg->paths[*(const uint32_t *)a],
-				    *y = &f->cg->paths[*(const uint32_t *)b];
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	int c;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	c = strcmp(root_id(f, x), root_id(f, y));
-	return c ? c : *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+	if (f->cg->paths[x].kind != f->cg->paths[y].kind)
+		return f->cg->paths[x].kind < f->cg->paths[y].kind ? -1 : 1;
+	c = strcmp(f->root[x], f->root[y]);
+	return c ? c : x < y ? -1 : 1;
+}
+
+static void name_roots(struct fill *f)
+{
+	for (uint32_t i = 0; i < f->cg->nr_paths; i++) {
+		char *name = plan_root_name(root_id(f, &f->cg->paths[i]));
+
+		f->root[i] = plan_string(f->p, name);
+		free(name);
+	}
 }
 
 /* The pages of one variant under one layout; returns how many. */
@@ -178,14 +188,12 @@ static void fill_root(struct fill *f, uint32_t first, uint32_t end)
 	struct plan *p = f->p;
 	const struct callgraph_path *head = &f->cg->paths[f->order[first]];
 	double sum_before = 0, sum_after = 0;
+	uint64_t heaviest = 0;
 
 	ALLOC_GROW(p->paths, p->nr_paths + 1, p->alloc_paths);
 	struct plan_path *out = &p->paths[p->nr_paths++];
 	memset(out, 0, sizeof(*out));
-	char *name = plan_root_name(root_id(f, head));
-	out->root = plan_string(p, name);
-	free(name);
-	out->symbol = plan_string(p, root_id(f, head));
+	out->root = f->root[f->order[first]];
 	out->kind = plan_string(p, path_kind_names[head->kind]);
 	out->variants = end - first;
 	pageset_clear(&f->pages_before);
@@ -197,6 +205,11 @@ static void fill_root(struct fill *f, uint32_t first, uint32_t end)
 		uint32_t a = variant_pages(f, v, f->after, &f->pages_after, &f->all_after, &f->hist_after);
 
 		variant_uses(f, v);
+		/* Of several functions with one short name, as ksys_read and __x64_sys_read. */
+		if (!out->symbol || v->weight > heaviest) {
+			out->symbol = plan_string(p, root_id(f, v));
+			heaviest = v->weight;
+		}
 		out->weight += v->weight;
 		sum_before += (double)v->weight * b;
 		sum_after += (double)v->weight * a;
@@ -219,16 +232,15 @@ static void fill_paths(struct fill *f)
 
 	for (uint32_t i = 0; i < nr; i++)
 		f->order[i] = i;
+	name_roots(f);
 	qsort_r(f->order, nr, sizeof(*f->order), by_root, f);
 	for (uint32_t i = 0, end; i < nr; i = end) {
-		const struct callgraph_path *head = &f->cg->paths[f->order[i]];
+		uint32_t head = f->order[i];
 
-		for (end = i + 1; end < nr; end++) {
-			const struct callgraph_path *next = &f->cg->paths[f->order[end]];
-
-			if (next->kind != head->kind || next->root != head->root)
+		for (end = i + 1; end < nr; end++)
+			if (f->cg->paths[f->order[end]].kind != f->cg->paths[head].kind ||
+			    f->root[f->order[end]] != f->root[head])
 				break;
-		}
 		fill_root(f, i, end);
 	}
 }
@@ -575,6 +587,7 @@ static void fill_begin(struct fill *f)
 	f->used = xcalloc(nr, sizeof(*f->used));
 	f->main_weight = xcalloc(nr, sizeof(*f->main_weight));
 	f->main_root = xcalloc(nr, sizeof(*f->main_root));
+	f->root = xcalloc(f->cg->nr_paths, sizeof(*f->root));
 	f->order = xcalloc(f->cg->nr_paths, sizeof(*f->order));
 	pageset_init(&f->pages_before, page, start);
 	pageset_init(&f->pages_after, page, start);
@@ -596,6 +609,7 @@ static void fill_release(struct fill *f)
 	free(f->used);
 	free(f->main_weight);
 	free(f->main_root);
+	free(f->root);
 	free(f->order);
 	pageset_release(&f->pages_before);
 	pageset_release(&f->pages_after);

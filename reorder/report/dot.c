@@ -95,12 +95,13 @@ static void put_line(struct canvas *c, double x, double y, double size, const ch
 	fprintf(c->fp, "\\l\", fontsize=%.1f, fontcolor=\"%s\"];\n", size, colour);
 }
 
-static char *unit_tip(const struct panel *pn, const struct plan_unit *u, double heat)
+static char *unit_tip(const struct panel *pn, const struct plan_unit *u, const char *name, double heat)
 {
 	char bytes[FORMAT_MAX], ran[FORMAT_MAX], share[FORMAT_MAX];
 
-	return xasprintf("%s - %s, %s of it run - by %s of paths - %s", u->name, format_bytes(bytes, u->size),
-			 format_bytes(ran, u->touched), format_percent(share, 100 * heat),
+	return xasprintf("%s - unit of %s, %s of it run - by %s of paths - %s", name,
+			 format_bytes(bytes, u->size), format_bytes(ran, u->touched),
+			 format_percent(share, 100 * heat),
 			 u->object ? u->object : pn->v->p->vmlinux.release);
 }
 
@@ -176,19 +177,19 @@ static struct rect label_rect(const struct pagemap *m, uint32_t first, uint32_t 
 	return best;
 }
 
-/* A unit's pieces on one page. */
+/* A unit's pieces on one page, or those of one of its functions. */
 static void put_unit(struct canvas *c, struct panel *pn, uint32_t first, uint32_t end, double x, double y,
 		     int64_t page)
 {
 	uint32_t row_bytes = pn->map.block_bytes < ROW_BYTES ? pn->map.block_bytes : ROW_BYTES;
 	uint32_t unit = pn->map.pieces[first].unit;
 	const struct plan_unit *u = &pn->v->p->units[unit];
-	double heat = pn->v->heat[unit];
+	double heat = pn->map.pieces[first].heat;
 	unsigned int bin = heat_bin(heat);
 	struct spot *spot = &pn->spots[unit];
 	struct rect label = label_rect(&pn->map, first, end, row_bytes, x, y, false), r[3];
 	struct rect ran = label_rect(&pn->map, first, end, row_bytes, x, y, true);
-	char *tip = unit_tip(pn, u, heat);
+	char *tip = unit_tip(pn, u, piece_name(pn->v->p, &pn->map.pieces[first]), heat);
 
 	for (uint32_t i = first; i < end; i++) {
 		const struct piece *pc = &pn->map.pieces[i];
@@ -201,7 +202,8 @@ static void put_unit(struct canvas *c, struct panel *pn, uint32_t first, uint32_
 			put_box(c, r[k].x + gap, r[k].y, r[k].w - gap, r[k].h - 0.6,
 				pc->ran ? heat_colours[bin] : IDLE, pc->ran ? NULL : "#d4d0c6");
 			if (r[k].x == label.x && r[k].y == label.y)
-				put_label(c, u->name, r[k].w - gap - 2, pc->ran && heat_is_dark[bin]);
+				put_label(c, piece_name(pn->v->p, pc), r[k].w - gap - 2,
+					  pc->ran && heat_is_dark[bin]);
 			end_box(c, tip);
 		}
 	}
@@ -215,6 +217,11 @@ static double page_height(const struct pagemap *m)
 	uint32_t rows = m->block_bytes / ROW_BYTES;
 
 	return (double)(rows ? rows : 1) * ROW_PT;
+}
+
+static bool same_name(const struct piece *a, const struct piece *b)
+{
+	return a->unit == b->unit && a->function == b->function;
 }
 
 /* Whether a page is too large to be drawn as one. */
@@ -236,7 +243,7 @@ static void put_page(struct canvas *c, struct panel *pn, const struct block *b, 
 	put_box(c, x - 1, y + PAGE_HEAD - 1, PAGE_PT + 2, page_height(&pn->map) + 1.4, FILLER, "#8b8f96");
 	end_box(c, "cold filler: functions that no path runs");
 	for (uint32_t i = b->first_piece, end; i < last; i = end) {
-		for (end = i + 1; end < last && pn->map.pieces[end].unit == pn->map.pieces[i].unit; end++)
+		for (end = i + 1; end < last && same_name(&pn->map.pieces[end], &pn->map.pieces[i]); end++)
 			;
 		put_unit(c, pn, i, end, x, y + PAGE_HEAD, b->page);
 	}

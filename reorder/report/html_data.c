@@ -79,7 +79,7 @@ static void put_names(const struct plan *p, FILE *fp)
 	fputc(']', fp);
 }
 
-/* Functions that do not give their unit its name. */
+/* Functions of units with several: name, offset, size, heat. */
 static void put_functions(const struct plan *p, FILE *fp)
 {
 	bool any = false;
@@ -87,15 +87,17 @@ static void put_functions(const struct plan *p, FILE *fp)
 	fputs(",\n\"f\":{", fp);
 	for (uint32_t i = 0; i < p->nr_units; i++) {
 		const struct plan_unit *u = &p->units[i];
+		uint32_t first = u->first_function;
 
-		if (!u->nr_functions ||
-		    (u->nr_functions == 1 && !strcmp(p->functions[u->first_function].name, u->name)))
+		if (!u->nr_functions || (u->nr_functions == 1 && !strcmp(p->functions[first].name, u->name)))
 			continue;
 		fprintf(fp, "%s\"%" PRIu32 "\":[", any ? "," : "", i);
 		any = true;
-		for (uint32_t j = 0; j < u->nr_functions; j++) {
-			fputs(j ? "," : "", fp);
-			put_string(fp, p->functions[u->first_function + j].name);
+		for (uint32_t j = first; j < first + u->nr_functions; j++) {
+			fputs(j > first ? ",[" : "[", fp);
+			put_string(fp, p->functions[j].name);
+			fprintf(fp, ",%" PRIu32 ",%" PRIu32 ",%.0f]", p->functions[j].off,
+				p->functions[j].size, 1e4 * function_heat(p, u, j));
 		}
 		fputc(']', fp);
 	}

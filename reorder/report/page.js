@@ -192,64 +192,83 @@ function buildMap(side) {
 }
 
 /* One block in full: the raster, and its functions as a table. */
-function cells(u, side, b) {
+function parts(u) {
+	const out = [];
+	let last = 0;
+	for (const [name, off, size, share] of D.f[u] || []) {
+		if (off < last) continue;
+		if (off > last) out.push({ name: D.n[u], from: last, to: off, heat: heat(u) });
+		out.push({ name, from: off, to: Math.min(off + size, D.s[u]), heat: share / 1e4 });
+		last = Math.min(off + size, D.s[u]);
+	}
+	if (last < D.s[u]) out.push({ name: D.n[u], from: last, to: D.s[u], heat: heat(u) });
+	return out;
+}
+/* Stretches of one part on the block, in bytes from its start. */
+function cells(u, part, side, b) {
 	const at = offset(u, side), start = b * D.block - D.lead, out = [];
 	const add = (from, to, ran) => {
-		from = Math.max(from, start); to = Math.min(to, start + D.block);
+		from = Math.max(at + Math.max(from, part.from), start);
+		to = Math.min(at + Math.min(to, part.to), start + D.block);
 		if (from < to) out.push({ from: from - start, to: to - start, ran });
 	};
 	let last = 0;
 	const small = D.s[u] <= D.big;
 	for (let i = 0; i < D.r[u].length; i += 2) {
-		if (small) add(at + last, at + D.r[u][i], false);
-		add(at + D.r[u][i], at + D.r[u][i + 1], true);
+		if (small) add(last, D.r[u][i], false);
+		add(D.r[u][i], D.r[u][i + 1], true);
 		last = D.r[u][i + 1];
 	}
-	if (small) add(at + last, at + D.s[u], false);
+	if (small) add(last, D.s[u], false);
 	return out;
 }
-function raster(side, b, found) {
-	const rows = Math.max(1, D.block / ROW), s = svg("svg", {
-							 viewBox : "0 0 " + RASTER + " " + rows * ROW_PT,
-							 class : "raster",
-							 "aria-hidden" : "true"
-						 });
-	for (const u of blocks[side].get(b).units) {
-		let best = null;
-		for (const c of cells(u, side, b))
-			for (let at = c.from; at < c.to;) {
-				const row = Math.floor(at / ROW), end = Math.min(c.to, (row + 1) * ROW);
-				const x = (at % ROW) / ROW * RASTER, w = (end - at) / ROW * RASTER,
-				      q = bin(heat(u));
-				s.append(svg("rect", {
-					x : x + .5,
-					y : row * ROW_PT + .5,
-					width : Math.max(w - 1, .5),
-					height : ROW_PT - 1,
-					class : c.ran ? null : "idle",
-					style : c.ran ? "fill:var(--h" + q + ")" : null
-				}));
-				if (u === found)
-					s.append(svg("rect", {
-						x : x + 1.5,
-						y : row * ROW_PT + 1.5,
-						width : Math.max(w - 3, .5),
-						height : ROW_PT - 3,
-						style : "fill:none;stroke:var(--mark);stroke-width:2"
-					}));
-				const worth = w * (c.ran ? 2 : 1);
-				if (!best || worth > best.worth) best = { x, w, row, ran: c.ran, q, worth };
-				at = end;
-			}
-		const room = best ? Math.floor((best.w - 6) / 5.5) : 0;
-		if (room > 2)
-			s.append(svg("text", {
-				x : best.x + 4,
-				y : best.row * ROW_PT + 11,
-				style : "fill:var(" + (best.ran ? "--t" + best.q : "--ink") + ")"
-			},
-				     D.n[u].slice(0, room)));
+/* A stretch covers the end of a row, whole rows and the start of one: a rectangle a row. */
+function rowsOf(cell) {
+	const out = [];
+	for (let at = cell.from; at < cell.to;) {
+		const row = Math.floor(at / ROW), end = Math.min(cell.to, (row + 1) * ROW);
+		out.push({
+			x : (at % ROW) / ROW * RASTER,
+			w : (end - at) / ROW * RASTER,
+			y : row * ROW_PT,
+			ran : cell.ran
+		});
+		at = end;
 	}
+	return out;
+}
+function box(r, inset, attrs) {
+	return svg("rect", Object.assign({
+		x : r.x + inset,
+		y : r.y + inset,
+		width : Math.max(r.w - 2 * inset, .5),
+		height : ROW_PT - 2 * inset
+	},
+					 attrs));
+}
+function raster(side, b, found) {
+	const height = Math.max(1, D.block / ROW) * ROW_PT;
+	const s = svg("svg",
+		      { viewBox : "0 0 " + RASTER + " " + height, class : "raster", "aria-hidden" : "true" });
+	for (const u of blocks[side].get(b).units)
+		for (const part of parts(u)) {
+			const q = bin(part.heat), all = cells(u, part, side, b).flatMap(rowsOf);
+			for (const r of all) {
+				s.append(box(r, .5,
+					     r.ran ? { style : "fill:var(--h" + q + ")" }
+						   : { class : "idle" }));
+				if (u === found) s.append(box(r, 1.5, { class: "mark" }));
+			}
+			const worth = (r) => r.w * (r.ran ? 2 : 1);
+			const best = all.reduce((p, r) => !p || worth(r) > worth(p) ? r : p, null);
+			const room = best ? Math.floor((best.w - 6) / 5.5) : 0;
+			const ink = best && best.ran ? "--t" + q : "--ink";
+			if (room > 2)
+				s.append(svg(
+					"text",
+					{ x : best.x + 4, y : best.y + 11, style : "fill:var(" + ink + ")" },
+					part.name.slice(0, room)));
+		}
 	return s;
 }
 function pick(u) {
@@ -326,7 +345,7 @@ function showFunction(u) {
 	row("runs in", percent(heat(u)) + " of paths");
 	row("object", D.objs[D.o[u]] || "not known");
 	row(D.m[u] ? "moved" : "not moved", D.whys[D.y[u]]);
-	if (D.f[u]) row("holds", D.f[u].join(", "));
+	if (D.f[u]) row("holds", D.f[u].map((f) => f[0]).join(", "));
 	row("paths", runners(u));
 	row("called by", names(from));
 	row("calls", names(to));
@@ -348,7 +367,7 @@ function showFunction(u) {
 const searchable = [];
 for (let u = 0; u < NR; u++) {
 	searchable.push([D.n[u].toLowerCase(), u, D.n[u]]);
-	for (const f of D.f[u] || []) searchable.push([f.toLowerCase(), u, f]);
+	for (const f of D.f[u] || []) searchable.push([f[0].toLowerCase(), u, f[0]]);
 }
 function matches(text) {
 	const q = text.trim().toLowerCase();

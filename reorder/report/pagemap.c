@@ -109,24 +109,75 @@ void view_release(struct view *v)
 	memset(v, 0, sizeof(*v));
 }
 
-/* A unit's bytes [start, end), cut at block borders. */
-static void add_piece(struct pagemap *m, const struct plan *p, uint32_t unit, uint64_t addr, uint32_t start,
-		      uint32_t end, bool ran)
+/* Bytes [start, end) of a unit, cut at block borders. */
+static void add_piece(struct pagemap *m, const struct plan *p, struct piece piece, uint64_t addr,
+		      uint32_t start, uint32_t end)
 {
-	uint32_t size = p->units[unit].size;
-
 	while (start < end) {
 		uint64_t at = addr + start;
 		uint32_t in = (uint32_t)(at % m->block_bytes);
 		uint32_t n = end - start < m->block_bytes - in ? end - start : m->block_bytes - in;
 
 		ALLOC_GROW(m->pieces, m->nr_pieces + 1, m->alloc_pieces);
-		m->pieces[m->nr_pieces++] = (struct piece){
-			.block = plan_page_of(at, p->text_start, m->block_bytes), .start = in, .end = in + n,
-			.unit = unit, .ran = ran, .first = start == 0, .last = start + n == size,
-		};
+		piece.block = plan_page_of(at, p->text_start, m->block_bytes);
+		piece.start = in;
+		piece.end = in + n;
+		m->pieces[m->nr_pieces++] = piece;
+		piece.first = false;
 		start += n;
 	}
+}
+
+double function_heat(const struct plan *p, const struct plan_unit *u, uint32_t function)
+{
+	const struct plan_function *f = &p->functions[function];
+	uint64_t weight = 0;
+
+	for (uint32_t i = u->first_range; i < u->first_range + u->nr_ranges; i++) {
+		const struct plan_range *r = &p->ranges[i];
+
+		if (r->end > f->off && r->start < (uint64_t)f->off + f->size && r->weight > weight)
+			weight = r->weight;
+	}
+	return p->path_weight ? (double)weight / (double)p->path_weight : 0;
+}
+
+/* The same, cut where functions of the unit begin and end. */
+static void add_stretch(struct pagemap *m, const struct view *v, uint32_t unit, uint64_t addr, uint32_t start,
+			uint32_t end, bool ran)
+{
+	const struct plan *p = v->p;
+	const struct plan_unit *u = &p->units[unit];
+	struct piece piece = { .unit = unit, .function = INDEX_NONE, .ran = ran, .heat = v->heat[unit] };
+
+	for (uint32_t i = u->first_function; u->nr_functions > 1 && i < u->first_function + u->nr_functions;
+	     i++) {
+		const struct plan_function *f = &p->functions[i];
+		uint32_t lo = f->off > start ? f->off : start;
+		uint32_t hi = f->size < end && f->off < end - f->size ? f->off + f->size : end;
+
+		if (lo >= hi)
+			continue;
+		piece.function = INDEX_NONE;
+		piece.first = start == 0;
+		piece.heat = v->heat[unit];
+		add_piece(m, p, piece, addr, start, lo);
+		piece.function = i;
+		/* Of some roots' paths only the units are known. */
+		piece.heat = v->all ? function_heat(p, u, i) : v->heat[unit];
+		piece.first = lo == f->off;
+		add_piece(m, p, piece, addr, lo, hi);
+		start = hi;
+	}
+	piece.function = INDEX_NONE;
+	piece.first = start == 0;
+	piece.heat = v->heat[unit];
+	add_piece(m, p, piece, addr, start, end);
+}
+
+const char *piece_name(const struct plan *p, const struct piece *pc)
+{
+	return pc->function == INDEX_NONE ? p->units[pc->unit].name : p->functions[pc->function].name;
 }
 
 /* Of a big unit, as an assembler file or a whole group, only what runs and its surroundings is shown. */
@@ -144,12 +195,12 @@ static void add_unit(struct pagemap *m, const struct view *v, uint32_t unit, uin
 		while (i + 1 < last && v->p->ranges[i + 1].start == v->p->ranges[i].end)
 			i++;
 		if (!big)
-			add_piece(m, v->p, unit, addr, at, start, false);
+			add_stretch(m, v, unit, addr, at, start, false);
 		at = v->p->ranges[i].end;
-		add_piece(m, v->p, unit, addr, start, at, true);
+		add_stretch(m, v, unit, addr, start, at, true);
 	}
 	if (!big)
-		add_piece(m, v->p, unit, addr, at, u->size, false);
+		add_stretch(m, v, unit, addr, at, u->size, false);
 }
 
 static int by_address(const void *a, const void *b)
@@ -174,7 +225,7 @@ static void find_blocks(struct pagemap *m, const struct view *v)
 
 	for (uint32_t i = 0; i < m->nr_pieces; i++) {
 		const struct piece *pc = &m->pieces[i];
-		double heat = v->heat[pc->unit];
+		double heat = pc->heat;
 
 		if (!m->nr_blocks || m->blocks[m->nr_blocks - 1].number != pc->block) {
 			/* Floor, also below _stext. */

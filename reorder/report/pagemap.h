@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct plan;
+struct plan_unit;
 
 enum { HEAT_BINS = 5 };
 
@@ -44,8 +45,10 @@ struct piece {
 	int64_t block;		/* number, counted from the block of _stext */
 	uint32_t start, end;
 	uint32_t unit;		/* in plan.units */
+	uint32_t function;	/* in plan.functions, of a unit with several; INDEX_NONE */
+	double heat;		/* share of the view's paths that run the unit, or this function of it */
 	bool ran;
-	bool first, last;	/* holds the unit's first or last byte */
+	bool first;		/* holds the unit's or the function's first byte */
 };
 
 struct block {
@@ -68,6 +71,12 @@ struct pagemap {
 /* The blocks of one layout as seen by a view. */
 void pagemap_init(struct pagemap *m, const struct view *v, bool after);
 void pagemap_release(struct pagemap *m);
+
+/* What is written on a piece. */
+const char *piece_name(const struct plan *p, const struct piece *pc);
+
+/* Share of all paths that run a function of a unit with several. */
+double function_heat(const struct plan *p, const struct plan_unit *u, uint32_t function);
 
 /* Mark the n hottest blocks in keep[block]. */
 void pagemap_hottest(const struct pagemap *m, uint32_t n, bool *keep);

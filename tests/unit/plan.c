@@ -189,7 +189,7 @@ static void test_names(void **state)
 {
 	static const char *const names[][2] = {
 		{ "__x64_sys_read", "read" }, { "sys_read", "read" }, { "__se_sys_openat", "openat" },
-		{ "asm_exc_page_fault", "asm_exc_page_fault" }, { "sys_", "sys_" }, { "-", "-" },
+		{ "asm_exc_page_fault", "page_fault" }, { "sys_", "sys_" }, { "-", "-" },
 		{ "__arm64_sys_ppoll", "ppoll" },
 	};
 	struct plan p;
