@@ -104,10 +104,11 @@ ANALYZE_SRCS := \
 	analyze/machine.c \
 	analyze/objects.c \
 	analyze/pointers.c \
-	analyze/targets.c \
 	analyze/program.c \
 	analyze/replay.c \
 	analyze/sequence.c \
+	analyze/steady.c \
+	analyze/targets.c \
 	analyze/text.c \
 	analyze/tlb.c \
 	analyze/tlbdump.c \
@@ -120,6 +121,7 @@ REORDER_SRCS := \
 	reorder/cdsort.c \
 	reorder/cluster.c \
 	reorder/layout.c \
+	reorder/layout_read.c \
 	reorder/order.c \
 	reorder/pack.c \
 	reorder/page_order.c \
@@ -191,6 +193,7 @@ UNIT_TESTS := \
 	plan \
 	profile \
 	replay \
+	steady \
 	symtab \
 	tlb
 

@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
+#include "reorder/layout_read.h"
 #include "reorder/order.h"
 
 /* The first of the inputs that is a fetch trace: only that tells the order of everything. */
@@ -122,69 +123,12 @@ int job_order(struct job *job)
 	return 0;
 }
 
-/* The unit that an order's line names: a function, or a section name that only one unit has. */
-static uint32_t find_unit(const struct job *job, const struct index *sections, const uint32_t *unit_of, const char *name)
-{
-	enum match how;
-	uint32_t s = index_find_str(sections, name);
-
-	if (s != INDEX_NONE)
-		return unit_of[s];
-	uint32_t f = image_match(&job->image, name, &how);
-	return f == INDEX_NONE || how == MATCH_NORMALIZED ? INDEX_NONE : job->image.funcs[f].unit;
-}
-
-/* What a line of an order names: a bare word, or the section in FILE(SECTION). Cut in place; NULL: nothing. */
-static char *order_name(char *line)
-{
-	char *open = strchr(line, '('), *close = open ? strchr(open, ')') : NULL;
-
-	line += strspn(line, " \t");
-	if (!*line || *line == '#' || *line == '/' || *line == '.' || (open && !close))
-		return *line == '.' && !strncmp(line, ".text.", 6) ? line : NULL;
-	if (!open)
-		return strtok(line, " \t;");
-	*close = '\0';
-	return open + 1;
-}
-
 int job_read_order(struct job *job, const char *path)
 {
-	const struct image *img = &job->image;
-	struct input *in = input_open(path);
-	struct index sections = { 0 };
-	uint32_t *unit_of = xcalloc(img->nr_units, sizeof(*unit_of)), unknown = 0;
-	bool *placed = xcalloc(img->nr_units, sizeof(*placed));
-	char *line;
-
-	for (uint32_t i = 0; i < img->nr_units; i++) {
-		uint32_t s = index_add_str(&sections, img->units[i].section);
-
-		unit_of[s] = s + 1 < sections.nr_keys || (s < i && unit_of[s]) ? INDEX_NONE : i;
-	}
-	while (in && (line = input_line(in, NULL))) {
-		const char *name = order_name(line);
-		uint32_t u = name ? find_unit(job, &sections, unit_of, name) : INDEX_NONE;
-
-		if (!name)
-			continue;
-		if (u == INDEX_NONE || !img->units[u].movable) {
-			detail("'%s' names no unit that moves", name);
-			unknown++;
-		} else if (!placed[u]) {
-			placed[u] = true;
-			layout_append(&job->after, u, 0);
-		}
-	}
-	bool failed = !in || input_failed(in);
-	if (unknown)
-		warn("%u lines of '%s' name no unit that moves", unknown, path);
+	if (layout_read(&job->after, path))
+		return -1;
 	layout_assign(&job->after);
-	input_close(in);
-	index_release(&sections);
-	free(unit_of);
-	free(placed);
-	return failed ? -1 : 0;
+	return 0;
 }
 
 /* Misses of both layouts on the machine, in one pass over the trace. */

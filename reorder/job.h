@@ -57,7 +57,7 @@ void job_release(struct job *job);
 /* after = the hot units ordered by the chosen algorithm. */
 int job_order(struct job *job);
 
-/* after = the order in a file: symbols or sections, one a line; hottext.ld works too. */
+/* after = the order in a file, see reorder/layout_read.h. */
 int job_read_order(struct job *job, const char *path);
 
 /* The plan for before and after; misses of both where there is a trace. The caller releases it. */
