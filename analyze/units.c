@@ -215,8 +215,15 @@ void code_release(struct code *t)
 
 const struct code_section *code_at(const struct code *t, uint64_t addr)
 {
-	for (uint32_t i = 0; i < t->nr_sections; i++)
-		if (addr >= t->sections[i].addr && addr - t->sections[i].addr < t->sections[i].size)
-			return &t->sections[i];
-	return NULL;
+	uint32_t lo = 0, hi = t->nr_sections;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->sections[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && addr - t->sections[lo - 1].addr < t->sections[lo - 1].size ? &t->sections[lo - 1] : NULL;
 }
