@@ -28,7 +28,7 @@ static void as_written(char *s)
 	char *open = strchr(s, '['), *close = open ? strchr(open, ']') : NULL;
 	char *more = strstr(s, " (expanded");
 
-	if (s[0] == '#') {		/* "#### all functions enabled ####" */
+	if (s[0] == '#' || !strcmp(s, "no pid\n")) {	/* "#### all functions enabled ####" */
 		s[0] = '\0';
 	} else if (open && close) {	/* "local [global] counter" */
 		*close = '\0';
@@ -38,12 +38,27 @@ static void as_written(char *s)
 	}
 }
 
+/* Lines go one by one: the kernel takes one name a write. */
 static int write_file(const char *file, const char *value)
 {
-	int n = *value ? tracefs_instance_file_write(state.instance, file, value)
-		       : tracefs_instance_file_clear(state.instance, file);
+	const char *p = value;
+	bool first = true;
 
-	return n < 0 ? -1 : 0;
+	if (!*value)
+		return tracefs_instance_file_clear(state.instance, file) < 0 ? -1 : 0;
+	while (*p) {
+		char *line = xstrndup(p, strcspn(p, "\n"));
+		int n = first ? tracefs_instance_file_write(state.instance, file, line)
+			      : tracefs_instance_file_append(state.instance, file, line);
+
+		p += strlen(line);
+		p += *p == '\n';
+		free(line);
+		first = false;
+		if (n < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static bool save(const char *file)
