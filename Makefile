@@ -43,11 +43,11 @@ LIB_SRCS := \
 	lib/symtab_text.c
 
 COLLECT_SRCS := \
-	collect/chain.c \
 	collect/autofdo.c \
+	collect/chain.c \
 	collect/cmd_collect.c \
-	collect/fdata.c \
 	collect/cmd_record.c \
+	collect/fdata.c \
 	collect/fetch.c \
 	collect/fetchmap.c \
 	collect/fetchpaths.c \
@@ -69,6 +69,7 @@ COLLECT_SRCS := \
 	collect/profile.c \
 	collect/profile_read.c \
 	collect/profile_write.c \
+	collect/qemu/decode.c \
 	collect/qemu/sim.c \
 	collect/reader.c \
 	collect/reader_fetch.c \
@@ -128,6 +129,7 @@ REORDER_SRCS := \
 	reorder/pages.c \
 	reorder/partition.c \
 	reorder/refine.c \
+	reorder/stagger.c \
 	reorder/windows.c \
 	reorder/cmd_analyze.c \
 	reorder/cmd_reorder.c \

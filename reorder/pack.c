@@ -19,6 +19,7 @@
 #include "reorder/pages.h"
 #include "reorder/partition.h"
 #include "reorder/refine.h"
+#include "reorder/stagger.h"
 #include "reorder/windows.h"
 
 enum { PAGE = 4096 };	/* bytes: the frame packed for; larger pages are groups of them */
@@ -96,9 +97,8 @@ static uint32_t list_members(const struct packer *k, const struct page_run *run,
 	return nr;
 }
 
-static bool run_is_used(const struct packer *k, const struct use *slots, const struct member *m, uint32_t nr)
+static bool run_is_used(const struct use *slots, const struct member *m, uint32_t nr)
 {
-	(void)k;
 	for (uint32_t i = 0; i < nr; i++)
 		if (use_count(slots, m[i].slot))
 			return true;
@@ -115,14 +115,24 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 	uint32_t nr_runs;
 	struct page_run *runs = order_pages(&k->pages, slots, &nr_runs);
 	struct member *m = xcalloc(k->w.nr_free, sizeof(*m));
+	uint32_t *units = xcalloc(k->w.nr_free, sizeof(*units));
+	struct stagger stagger;
 
+	stagger_init(&stagger, k->cg, PAGE);
 	for (uint32_t i = 0; i < nr_runs; i++) {
-		uint32_t nr = list_members(k, &runs[i], m);
-		uint32_t align = !i || run_is_used(k, slots, m, nr) ? PAGE : 0;
+		uint32_t nr = list_members(k, &runs[i], m), nr_fixed = 0;
+		uint32_t align = !i || run_is_used(slots, m, nr) ? PAGE : 0;
 
+		for (uint32_t j = 0; j < nr; j++) {
+			units[j] = k->w.slots[m[j].slot].unit;
+			nr_fixed += m[j].align > 0;
+		}
+		stagger_page(&stagger, units, nr, nr_fixed);
 		for (uint32_t j = 0; j < nr; j++)
-			layout_append(l, k->w.slots[m[j].slot].unit, j ? 0 : align);
+			layout_append(l, units[j], j ? 0 : align);
 	}
+	stagger_release(&stagger);
+	free(units);
 	free(m);
 	free(runs);
 }
