@@ -175,6 +175,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/run.c \
 	ldscripts/verify.c \
 	ldscripts/wrapper.c \
+	ldscripts/wrapper_module.c \
 	ldscripts/wrapper_plan.c \
 	ldscripts/wrapper_relocatable.c
 

@@ -174,6 +174,39 @@ static int link_kernel(const struct wrapper *w)
 	return w->lld ? wrapper_link(w, NULL, NULL, NULL, NULL) : link_checked(w, NULL, NULL);
 }
 
+/* Modules have no fragment, since a plan is of the kernel; the plan's profile knows of them. */
+static int link_module(const struct wrapper *w)
+{
+	const char *plan = env("HOTTEXT_PLAN"), *profile = env("HOTTEXT_PROFILE");
+	char *path = plan ? path_join(plan, "profile.hot") : NULL;
+	int ret = wrapper_module(w, path ? path : profile);
+
+	free(path);
+	return ret;
+}
+
+/* scripts/module.lds; that of LTO kernels merges .text.* itself. */
+static bool is_module_link(const struct linkline *line)
+{
+	size_t len = strlen(line->output);
+	struct mapfile m;
+	struct lds l;
+	bool ret = true;
+
+	if (!line->relocatable || !line->script || len < 4 || strcmp(line->output + len - 3, ".ko") ||
+	    access(line->script, R_OK) || mapfile_init(&m, line->script))
+		return false;
+	if (lds_init(&l, line->script, m.data, m.size)) {
+		ret = false;
+	} else {
+		for (unsigned int i = 0; i < l.nr_sections; i++)
+			ret &= strcmp(l.sections[i].name, ".text") != 0;
+		lds_release(&l);
+	}
+	mapfile_release(&m);
+	return ret;
+}
+
 /* Whether the link is of a kernel. A script that cannot be read is ld's to complain about. */
 static bool is_kernel_link(const struct linkline *line)
 {
@@ -197,6 +230,8 @@ int wrapper_run(int argc, char **argv)
 		ret = link_kernel(&w);
 	} else if (w.line.relocatable && !w.line.script && !w.lld && !strcmp(base_name(w.line.output), "vmlinux.o")) {
 		ret = wrapper_relocatable(&w);
+	} else if (!w.lld && is_module_link(&w.line)) {
+		ret = link_module(&w);
 	} else {
 		char **all = linkline_with(&w.line, w.ld, NULL, NULL, NULL, NULL);
 

@@ -4,7 +4,9 @@
  *
  *   - a kernel's own link (its script defines _stext, no -r): the script is rewritten,
  *     .text.* taken in and, with a plan, the hot region put in front of the main text;
- *   - the link of vmlinux.o (-r without a script), which would fuse sections of one name.
+ *   - the link of vmlinux.o (-r without a script), which would fuse sections of one name;
+ *   - the link of a module (-r with scripts/module.lds) with function sections: they are
+ *     merged, those first that the plan's profile saw.
  *
  * Environment:
  *   HOTTEXT_PLAN=DIR      a plan folder: its hottext.ld (lld: its symbols.order)

@@ -35,4 +35,10 @@ char *wrapper_plan(const struct wrapper *w, const char *profile);
 /* Link vmlinux.o, sections that would fuse renamed. Returns the exit status. */
 int wrapper_relocatable(const struct wrapper *w);
 
+/*
+ * Link a module, the sections of its functions merged into one .text, those first that
+ * the profile (NULL: none) saw. Returns the exit status.
+ */
+int wrapper_module(const struct wrapper *w, const char *profile);
+
 #endif

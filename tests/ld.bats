@@ -293,3 +293,31 @@ nothing_left() {
 	[ "$status" -eq 1 ]
 	[ ! -e vmlinux ]
 }
+
+@test "a module's function sections become one .text, what the profile saw first" {
+	make_kernel
+	echo 'SECTIONS { /DISCARD/ : { *(.discard) } __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > module.lds
+	cat fs/file.o > a.o; cp kernel/core.o b.o
+	"$HOTTEXT" ld -r -T module.lds -o merged-mod.ko a.o b.o
+	readelf -SW merged-mod.ko | awk '/PROGBITS/ && /\.text\./ { for (i = 1; i < NF; i++) if ($i ~ /^\.text/) print $i }' > sections
+	[ "$(cat sections)" = .text.unlikely ]
+	[ "$(nm merged-mod.ko | awk '{ print $3 }' | sort)" = "$(ld -r -T module.lds -o plain.ko a.o b.o; nm plain.ko | awk '{ print $3 }' | sort)" ]
+	order merged-mod.ko vfs_read schedule_tail
+	# Dashes are Kbuild's underscores; another module's functions are no business of this one.
+	mkdir plan
+	{ head -n 1 "$DATA/collect/chains.hot"
+	  printf 'func %s\n' 'schedule_tail@merged_mod.ko 5 0' 'vfs_read@merged_modx.ko 90 0'
+	} > plan/profile.hot
+	HOTTEXT_PLAN=plan "$HOTTEXT" ld -r -T module.lds -o merged-mod.ko a.o b.o
+	order merged-mod.ko schedule_tail vfs_read
+	rm plan/profile.hot
+	HOTTEXT_PLAN=plan run "$HOTTEXT" ld -r -T module.lds -o merged-mod.ko a.o b.o
+	stops 1 "hottext: cannot read 'plan/profile.hot': No such file or directory"
+	[ ! -e merged-mod.ko ]
+	find . -name '*hottext-*' > left
+	[ ! -s left ]
+	make_kernel 1
+	ld -r -T module.lds -o plain.ko fs/file.o kernel/core.o
+	"$HOTTEXT" ld -r -T module.lds -o ours.ko fs/file.o kernel/core.o
+	cmp plain.ko ours.ko
+}
