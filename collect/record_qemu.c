@@ -19,6 +19,7 @@
 #include "lib/mem.h"
 #include "lib/number.h"
 #include "lib/symtab.h"
+#include "qemu/decode.h"
 #include "qemu/format.h"
 #include "qemu/sim.h"
 
@@ -130,6 +131,8 @@ static int append_kernel(struct plugin_arg *a, const struct symtab *st)
 		return usage_error("record qemu", "bad value '%s' for --kernel-base", o.kernel_base);
 	if (base)
 		append_hex(a, "kernel=", base);
+	if (st->e_machine)
+		append_hex(a, "machine=", st->e_machine);
 	if (o.vmlinux && st->build_id_size)
 		append(a, "build=", build_id_hex(st->build_id, st->build_id_size, hex));
 	return 0;
@@ -178,8 +181,13 @@ static bool has_word(const char *s, const char *word)
 static int check_command(int argc, char **argv, const struct symtab *st)
 {
 	static const uint16_t kaslr[] = { EM_X86_64, EM_AARCH64, EM_RISCV };
+	static const char prefix[] = "qemu-system-";
+	const char *program = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+	const struct guest *target = strncmp(program, prefix, strlen(prefix)) ? NULL : guest_find(program + strlen(prefix));
 	bool randomised = false, nokaslr = false;
 
+	if (target && st->e_machine && !guest_for_kernel(target, st->e_machine))
+		return error("cannot run '%s' under '%s': it is for %s", o.vmlinux, argv[0], symtab_arch(st));
 	for (int i = 1; i < argc; i++) {
 		bool accel = !strcmp(argv[i], "-accel") && i + 1 < argc && strncmp(argv[i + 1], "tcg", 3);
 

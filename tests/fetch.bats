@@ -131,6 +131,14 @@ guest() {
 	[ ! -e "$T/out.fetch" ]
 }
 
+@test "record qemu: a kernel of another architecture" {
+	kernel=/var/cache/hottext/x86-fs/vmlinux
+	[ -r $kernel ] || skip "no kernel"
+	run "$HOTTEXT" record qemu --vmlinux $kernel -o "$T/out.fetch" -- qemu-system-ppc
+	[ "$status" -eq 1 ]
+	[[ $output == *"under 'qemu-system-ppc': it is for x86_64"* ]]
+}
+
 @test "record qemu: wrong usage is status 2" {
 	run "$HOTTEXT" record qemu -o "$T/out.fetch"
 	[ "$status" -eq 2 ]

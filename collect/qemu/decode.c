@@ -99,3 +99,21 @@ const struct guest *guest_find(const char *target)
 			return &guests[i];
 	return NULL;
 }
+
+const struct guest *guest_for_kernel(const struct guest *target, uint16_t e_machine)
+{
+	static const struct {
+		uint16_t wide, narrow;
+	} pairs[] = { { EM_X86_64, EM_386 }, { EM_AARCH64, EM_ARM }, { EM_PPC64, EM_PPC } };
+
+	if (target->e_machine == e_machine)
+		return target;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		if (target->e_machine != pairs[i].wide || e_machine != pairs[i].narrow)
+			continue;
+		for (size_t g = 0; g < sizeof(guests) / sizeof(*guests); g++)
+			if (guests[g].e_machine == e_machine)
+				return &guests[g];
+	}
+	return NULL;
+}

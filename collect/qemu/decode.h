@@ -22,4 +22,10 @@ struct guest {
 /* NULL for a target not known. */
 const struct guest *guest_find(const char *target);
 
+/*
+ * The guest that a kernel of that ELF machine makes of a target: the target's own,
+ * or a 32-bit kernel's on a 64-bit machine. NULL when the target cannot run it.
+ */
+const struct guest *guest_for_kernel(const struct guest *target, uint16_t e_machine);
+
 #endif

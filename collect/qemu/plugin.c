@@ -9,6 +9,7 @@
  *   sim=SPEC      an instruction TLB to simulate, see sim.h; may be repeated
  *   count=ADDRESS hexadecimal; counts executions of the block that begins there
  *   simout=FILE   where counts go; "-": standard error
+ *   machine=HEX   the kernel's ELF machine, where the target runs several
  *   kernel=ADDRESS, build=HEX   kernel base and build-id, for the trace's header
  *
  * QEMU calls back before a block runs: a block that faults midway counts as run
@@ -409,6 +410,7 @@ static bool parse_build_id(const char *hex, unsigned char id[32])
 
 struct arguments {
 	const char *out, *simout;
+	uint16_t machine;
 	struct writer_header header;
 };
 
@@ -429,6 +431,8 @@ static bool parse_argument(struct arguments *a, const char *arg)
 		return g.nr_sims++, true;
 	if (!is_hex)
 		return false;
+	if (n == 7 && !strncmp(arg, "machine", n))
+		return a->machine = (uint16_t)addr, true;
 	if (n == 6 && !strncmp(arg, "kernel", n))
 		return g.kernel_base = addr, true;
 	if (n == 4 && !strncmp(arg, "mark", n) && g.nr_marks < MAX_MARKS)
@@ -472,10 +476,15 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 	g.guest = guest_find(info->target_name);
 	if (!g.guest || !info->system_emulation)
 		return refuse("cannot trace this guest", info->target_name);
-	g.kernel_base = g.guest->kernel_base;
 	for (int i = 0; i < argc; i++)
 		if (!parse_argument(&a, argv[i]))
 			return refuse("bad plugin argument", argv[i]);
+	if (a.machine)
+		g.guest = guest_for_kernel(g.guest, a.machine);
+	if (!g.guest)
+		return refuse("cannot run this kernel on", info->target_name);
+	if (!g.kernel_base)
+		g.kernel_base = g.guest->kernel_base;
 	g.nr_cpus = info->max_vcpus > 0 ? (unsigned int)info->max_vcpus : 1;
 	g.smp = g.nr_cpus > 1;
 	g.recording = !g.nr_marks;

@@ -14,6 +14,7 @@
 
 #include "collect/fetch.h"
 #include "collect/profile.h"
+#include "collect/qemu/decode.h"
 #include "collect/qemu/format.h"
 #include "collect/qemu/sim.h"
 #include "collect/reader.h"
@@ -505,6 +506,40 @@ static void simulates(void **state)
 	assert_int_equal(misses_of("4:2M/4K", cycle, 9, false), 3);
 }
 
+static bool switches(const char *target, const char *bytes, size_t n)
+{
+	return guest_find(target)->switches((const unsigned char *)bytes, n);
+}
+
+/* Encodings as binutils assembles them. */
+static void knows_switches(void **state)
+{
+	(void)state;
+	assert_true(switches("x86_64", "\x0f\x22\xd8", 3));		/* mov %rax,%cr3 */
+	assert_true(switches("x86_64", "\x41\x0f\x22\xdc", 4));	/* mov %r12,%cr3 */
+	assert_false(switches("x86_64", "\x0f\x22\xe0", 3));		/* mov %rax,%cr4 */
+	assert_false(switches("x86_64", "\x0f\x20\xd8", 3));		/* mov %cr3,%rax */
+	assert_false(switches("x86_64", "\x0f\x22", 2));
+	assert_true(switches("aarch64", "\x00\x20\x18\xd5", 4));	/* msr ttbr0_el1, x0 */
+	assert_true(switches("aarch64", "\x3f\x20\x18\xd5", 4));	/* msr ttbr1_el1, xzr */
+	assert_false(switches("aarch64", "\x40\x20\x18\xd5", 4));	/* msr tcr_el1, x0 */
+	assert_true(switches("arm", "\x10\x0f\x02\xee", 4));		/* mcr p15, 0, r0, c2, c0, 0 */
+	assert_true(switches("arm", "\x02\xee\x10\x3f", 4));		/* the same in Thumb, r3 */
+	assert_false(switches("arm", "\x12\x2f\x43\xec", 4));		/* mcrr p15, 1, r2, r3, c2 */
+	assert_true(switches("arm", "\x02\x2f\x43\xec", 4));		/* mcrr p15, 0, r2, r3, c2 */
+	assert_false(switches("arm", "\x30\x0f\x02\xee", 4));		/* mcr p15, 0, r0, c2, c0, 1 */
+	assert_true(switches("riscv64", "\x73\x10\x05\x18", 4));	/* csrw satp, a0 */
+	assert_false(switches("riscv64", "\x73\x25\x00\x18", 4));	/* csrr a0, satp */
+	assert_true(switches("ppc", "\x7c\x71\xeb\xa6", 4));		/* mtspr 945, r3 */
+	assert_true(switches("ppc", "\x7c\x70\x0b\xa6", 4));		/* mtpid r3 */
+	assert_false(switches("ppc", "\x7c\x71\xea\xa6", 4));		/* mfspr r3, 945 */
+	assert_null(guest_find("z80"));
+	assert_string_equal(guest_for_kernel(guest_find("x86_64"), 3)->target, "i386");
+	assert_string_equal(guest_for_kernel(guest_find("aarch64"), 40)->target, "arm");
+	assert_null(guest_for_kernel(guest_find("x86_64"), 20));
+	assert_null(guest_for_kernel(guest_find("i386"), 62));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,6 +553,7 @@ int main(void)
 		cmocka_unit_test(keeps_an_interrupted_call),
 		cmocka_unit_test(cuts_at_a_switch),
 		cmocka_unit_test(needs_symbols),
+		cmocka_unit_test(knows_switches),
 		cmocka_unit_test(parses_sim_specs),
 		cmocka_unit_test(simulates),
 	};
