@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Speed and memory of the readers against perf script and trace-cmd report, in one run, on files grown from a
 # small recording:  bench/collect.sh VMLINUX PERF.DATA [TRACE.DAT]
-# HOTTEXT, MB (of the large file, default 1000) and TMPDIR may be set. Counts are compared, not only timed.
+# HOTTEXT, MB (of the large files, default 1000) and TMPDIR may be set. Times are CPU seconds, the least of three runs:
+# all of these programs have one thread, and other work on the machine does not count.
 set -eu
 hottext=${HOTTEXT:-./hottext}
 [ $# -ge 2 ] || { echo "usage: bench/collect.sh VMLINUX PERF.DATA [TRACE.DAT]" >&2; exit 2; }
@@ -11,14 +12,14 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 ${CC:-gcc} -O2 -D_GNU_SOURCE -I. -o "$dir/growperf" bench/growperf.c
 
-# seconds NAME COMMAND...: least wall time of three runs, into $dir/NAME
+# seconds NAME COMMAND...: CPU time into $dir/NAME
 seconds() {
 	local name=$1 best=
 	shift
 	for _ in 1 2 3; do
 		local t
-		t=$( { TIMEFORMAT=%R; time "$@" >"$dir/out" 2>"$dir/err"; } 2>&1 ) || { cat "$dir/err" >&2; exit 1; }
-		best=$(echo "$t ${best:-$t}" | awk '{ print $1 < $2 ? $1 : $2 }')
+		t=$( { TIMEFORMAT='%U %S'; time "$@" >"$dir/out" 2>"$dir/err"; } 2>&1 ) || { cat "$dir/err" >&2; exit 1; }
+		best=$(echo "$t $best" | awk '{ t = $1 + $2; print NF < 3 || t < $3 ? t : $3 }')
 	done
 	echo "$best" >"$dir/$name"
 }
@@ -59,11 +60,14 @@ row "perf.data ${MB:-1000} MB" hottext "$(stat -c %s "$dir/big.data")" "$(cat "$
 echo "  wanted 400 MB/s; peak memory $(($(peak "$dir/big.data") / 1024)) MB, wanted below 300"
 rm "$dir/big.data"
 
-[ -n "$tracedat" ] || exit 0
-seconds trace collect "$tracedat"
-row "trace.dat" hottext "$(stat -c %s "$tracedat")" "$(cat "$dir/trace")"
-if command -v trace-cmd >/dev/null; then
-	seconds report trace-cmd report -i "$tracedat"
-	row "trace.dat" "trace-cmd" "$(stat -c %s "$tracedat")" "$(cat "$dir/report")"
-	echo "  ratio $(echo "$(cat "$dir/report") $(cat "$dir/trace")" | awk '{ printf "%.1f", $1 / $2 }'), wanted 3"
-fi
+[ -n "$tracedat" ] && command -v trace-cmd >/dev/null || exit 0
+${CC:-gcc} -O2 -D_GNU_SOURCE -o "$dir/growtrace" bench/growtrace.c
+trace-cmd convert -i "$tracedat" -o "$dir/v6.dat" --file-version 6 >"$dir/out" 2>&1
+"$dir/growtrace" "$dir/v6.dat" "$dir/trace.dat" "$((${MB:-1000} / 5))"
+size=$(stat -c %s "$dir/trace.dat")
+seconds trace collect "$dir/trace.dat"
+row "trace.dat $((size >> 20)) MB" hottext "$size" "$(cat "$dir/trace")"
+grep samples "$dir/err" | sed 's/^/  /'
+seconds report trace-cmd report -i "$dir/trace.dat"
+row "trace.dat $((size >> 20)) MB" "trace-cmd" "$size" "$(cat "$dir/report")"
+echo "  ratio $(echo "$(cat "$dir/report") $(cat "$dir/trace")" | awk '{ printf "%.1f", $1 / $2 }'), wanted 3"

@@ -26,7 +26,7 @@ void ftrace_names_release(struct ftrace_names *n)
 	memset(n, 0, sizeof(*n));
 }
 
-/* The one function of that name, or that the alias or boundary symbol of that name stands for; NULL when none or several. */
+/* The one function of that name, or that an alias or boundary symbol of that name is at; NULL when none. */
 static const struct sym *unique_sym(const struct symtab *st, const char *name)
 {
 	const struct sym *sym = symtab_find_id(st, name);
@@ -100,7 +100,8 @@ const struct ftrace_place *ftrace_names_seen(const struct ftrace_names *n, uint6
 	return id == INDEX_NONE ? NULL : &n->places[id];
 }
 
-const struct ftrace_place *ftrace_names_addr(struct ftrace_names *n, uint64_t addr, const char *name, uint64_t start)
+const struct ftrace_place *ftrace_names_addr(struct ftrace_names *n, uint64_t addr, const char *name,
+					     uint64_t start)
 {
 	const struct ftrace_place *seen = ftrace_names_seen(n, addr);
 

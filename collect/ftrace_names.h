@@ -26,7 +26,7 @@ struct ftrace_names {
 	struct profile *p;
 	bool placed;			/* slide is known */
 	uint64_t slide;			/* traced address - address in syms */
-	uint64_t agreed, differed;	/* names whose address plus slide is, is not that of the same name in syms */
+	uint64_t agreed, differed;	/* addresses whose name in syms is, is not the recording's */
 	struct index addrs;		/* u64 */
 	struct ftrace_place *places;	/* [addrs id] */
 	uint32_t alloc_places;
@@ -43,7 +43,8 @@ void ftrace_names_release(struct ftrace_names *n);
  * The place of an address whose function is called name and starts at start, as the
  * recording says; name NULL when it does not know. Valid until the next call.
  */
-const struct ftrace_place *ftrace_names_addr(struct ftrace_names *n, uint64_t addr, const char *name, uint64_t start);
+const struct ftrace_place *ftrace_names_addr(struct ftrace_names *n, uint64_t addr, const char *name,
+					     uint64_t start);
 
 /* The place found before, NULL when the address is new. */
 const struct ftrace_place *ftrace_names_seen(const struct ftrace_names *n, uint64_t addr);

@@ -126,11 +126,12 @@ static void graph_call(struct run *r, uint32_t cpu, uint32_t pid, char *s)
 /* "CPU:2 [LOST 123 EVENTS]", also with "CPU 2". */
 static bool take_lost(struct run *r, const char *line)
 {
-	const char *lost = strstr(line, "[LOST "), *p = lost + 6;
+	const char *lost = strstr(line, "[LOST "), *p;
 	uint64_t n, cpu = 0;
 
 	if (!lost)
 		return false;
+	p = lost + 6;
 	if (!scan_dec(&p, &n))
 		n = 1;
 	const char *at = strstr(line, "CPU");
@@ -383,7 +384,8 @@ static int finish(struct run *r, const char *name)
 	return 0;
 }
 
-static int read_ftrace(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_ftrace(struct input *in, const char *path, const struct collect_options *opts,
+		       struct profile *p)
 {
 	struct run *r = xcalloc(1, sizeof(*r));
 	char *line;
@@ -410,8 +412,8 @@ static int read_ftrace(struct input *in, const char *path, const struct collect_
 static bool probe(const char *head, size_t len)
 {
 	(void)len;
-	return strstr(head, "# tracer: ") || strstr(head, ": funcgraph_entry: ") || strstr(head, ": funcgraph_exit: ") ||
-	       strstr(head, ": <stack trace>");
+	return strstr(head, "# tracer: ") || strstr(head, ": funcgraph_entry: ") ||
+	       strstr(head, ": funcgraph_exit: ") || strstr(head, ": <stack trace>");
 }
 
 const struct reader ftracetext_reader = {

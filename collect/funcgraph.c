@@ -22,7 +22,7 @@ enum trait {
 	TRAIT_INTERRUPT,
 	TRAIT_IRQ_EXIT,		/* still of the interrupt before it */
 	TRAIT_EXCEPTION,
-	TRAIT_FAULT,		/* outermost: of an exception whose entry was not traced; else called like any other */
+	TRAIT_FAULT,		/* outermost: of an exception whose entry is not traced */
 	TRAIT_TASK,
 	TRAIT_USER_EXIT,	/* on the way back to user mode: still of the path before it */
 	TRAIT_DEATH,		/* nothing above it in the stack will be left */
@@ -60,13 +60,15 @@ struct fg_cpu {
 	uint32_t task;		/* that ran last here; INDEX_NONE: none */
 };
 
-/* Entry code proper is not traced; these are the first functions that a tracer sees instead. '*' ends a prefix. */
+/* Entry code proper is not traced; these are what a tracer sees first. '*' ends a prefix. */
 static const struct { const char *name; enum trait trait; } traced[] = {
 	{ "irq_enter*", TRAIT_IRQ_ENTER }, { "irq_exit*", TRAIT_IRQ_EXIT }, { "__irq_exit_rcu", TRAIT_IRQ_EXIT },
-	{ "__sysvec_*", TRAIT_INTERRUPT }, { "__common_interrupt", TRAIT_INTERRUPT }, { "handle_irq", TRAIT_INTERRUPT },
+	{ "__sysvec_*", TRAIT_INTERRUPT }, { "__common_interrupt", TRAIT_INTERRUPT },
+	{ "handle_irq", TRAIT_INTERRUPT },
 	{ "__do_irq", TRAIT_INTERRUPT }, { "__do_IRQ", TRAIT_INTERRUPT }, { "gic_handle_irq", TRAIT_INTERRUPT },
 	{ "generic_handle_arch_irq", TRAIT_INTERRUPT }, { "do_user_addr_fault", TRAIT_EXCEPTION },
-	{ "__do_page_fault", TRAIT_EXCEPTION }, { "handle_mm_fault", TRAIT_FAULT }, { "schedule_tail", TRAIT_TASK }, { "process_one_work", TRAIT_TASK },
+	{ "__do_page_fault", TRAIT_EXCEPTION }, { "handle_mm_fault", TRAIT_FAULT },
+	{ "schedule_tail", TRAIT_TASK }, { "process_one_work", TRAIT_TASK },
 	{ "worker_thread", TRAIT_TASK }, { "do_idle", TRAIT_TASK }, { "do_task_dead", TRAIT_DEATH },
 	{ "exit_to_user_mode*", TRAIT_USER_EXIT }, { "syscall_exit*", TRAIT_USER_EXIT },
 	{ "irqentry_exit*", TRAIT_USER_EXIT }, { "prepare_exit_to_usermode", TRAIT_USER_EXIT },
@@ -265,7 +267,7 @@ static bool goes_on(const struct fg_path *path, enum trait trait)
 	case TRAIT_SYSCALL: return path->kind == PATH_SYSCALL && path->seeking;
 	case TRAIT_NONE:
 	case TRAIT_FAULT:
-		/* An entry that is not traced calls several functions. In kernel threads there would be no end of them. */
+		/* Entry code that is not traced calls several functions; a kernel thread's loop does without end. */
 		return (path->kind == PATH_CHAIN || path->kind == PATH_EXCEPTION) && !path->returning &&
 		       path->pieces < MAX_PIECES;
 	default: return false;
@@ -326,7 +328,8 @@ static bool enter_path(struct funcgraph *g, struct fg_task *t, uint32_t func)
 	return begins;
 }
 
-void funcgraph_entry(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t depth, uint32_t func, uint32_t off)
+void funcgraph_entry(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t depth, uint32_t func,
+		     uint32_t off)
 {
 	struct fg_task *t = get_task(g, cpu, pid);
 
@@ -400,7 +403,8 @@ static void call_from_outside(struct funcgraph *g, struct fg_task *t, uint32_t f
 		walk_on(g, t, caller);
 }
 
-void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller, uint32_t off)
+void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller,
+		    uint32_t off)
 {
 	struct fg_task *t = get_task(g, cpu, pid);
 	uint32_t depth = t->nr_frames;

@@ -43,8 +43,12 @@ void funcgraph_init(struct funcgraph *g, struct profile *p);
 void funcgraph_finish(struct funcgraph *g);
 void funcgraph_release(struct funcgraph *g);
 
-/* func INDEX_NONE: one that has no name. off: of the call in its caller, PROFILE_OFF_UNKNOWN mostly. depth counts from 0. */
-void funcgraph_entry(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t depth, uint32_t func, uint32_t off);
+/*
+ * func INDEX_NONE: one that has no name. off: of the call in its caller,
+ * PROFILE_OFF_UNKNOWN mostly. depth counts from 0.
+ */
+void funcgraph_entry(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t depth, uint32_t func,
+		     uint32_t off);
 void funcgraph_exit(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t depth);
 
 /*
@@ -52,7 +56,8 @@ void funcgraph_exit(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t de
  * of caller (INDEX_NONE: not known). Where the caller is among the functions
  * open, those above it have been left.
  */
-void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller, uint32_t off);
+void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller,
+		    uint32_t off);
 
 /* Events of that CPU were lost: what is open on it is no longer whole. */
 void funcgraph_lost(struct funcgraph *g, uint32_t cpu);

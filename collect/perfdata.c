@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The reader of perf.data: opens it, walks its records, hands its samples on, and says what it could not use. */
+/* The reader of perf.data: walks its records, hands its samples on, says what it could not use. */
 #include "perfdata.h"
 
 #include <elf.h>
@@ -184,9 +184,10 @@ static int check_kernel(const struct run *r)
 	uint32_t size = r->d.build_id_size < syms->build_id_size ? r->d.build_id_size : syms->build_id_size;
 	if (!memcmp(r->d.build_id, syms->build_id, size))
 		return 0;
+	build_id_hex(r->d.build_id, r->d.build_id_size, theirs);
+	build_id_hex(syms->build_id, syms->build_id_size, ours);
 	return error("cannot use '%s': it is of kernel %s, '%s' is %s; use 'hottext collect --vmlinux OLD' "
-		     "and the profile that it writes", r->d.name, build_id_hex(r->d.build_id, r->d.build_id_size, theirs),
-		     vmlinux, build_id_hex(syms->build_id, syms->build_id_size, ours));
+		     "and the profile that it writes", r->d.name, theirs, vmlinux, ours);
 }
 
 /* What was lost, once: with FORMAT_LOST perf counts the same losses in both kinds of record. */
@@ -236,8 +237,8 @@ static int finish(struct run *r, struct profile *p)
 		warn("'%s': %llu samples of unknown events", r->d.name, (unsigned long long)r->strays);
 	if (r->malformed)
 		warn("'%s': %llu malformed records", r->d.name, (unsigned long long)r->malformed);
-	detail("'%s': %llu samples, kernel callchain depth %llu, %llu branch entries, kernel moved by %#llx", r->d.name,
-	       (unsigned long long)r->sampler.samples, (unsigned long long)r->sampler.depth,
+	detail("'%s': %llu samples, kernel callchain depth %llu, %llu branch entries, kernel moved by %#llx",
+	       r->d.name, (unsigned long long)r->sampler.samples, (unsigned long long)r->sampler.depth,
 	       (unsigned long long)r->sampler.branches, (unsigned long long)r->map.slide);
 	add_sources(r, p);
 	return 0;
@@ -311,7 +312,8 @@ static int read_stream(struct run *r, struct input *in)
 	return ret;
 }
 
-static int read_perfdata(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_perfdata(struct input *in, const char *path, const struct collect_options *opts,
+			 struct profile *p)
 {
 	struct run r;
 	int ret = -1, fd;

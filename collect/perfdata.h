@@ -167,7 +167,8 @@ bool perfdata_choose_events(struct perfdata *d, const char *event);
 
 /* perfdata_record.c: records and samples */
 
-void perfdata_stream_init(struct perfdata_stream *s, int fd, struct input *in, uint64_t off, uint64_t end, bool swap);
+void perfdata_stream_init(struct perfdata_stream *s, int fd, struct input *in, uint64_t off, uint64_t end,
+			  bool swap);
 void perfdata_stream_release(struct perfdata_stream *s);
 
 /* The next record, decompressed: 1, 0 at the end, -1 when s->bad says why it cannot go on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What perf.data says about itself: header, attrs, event ids, features; and the same told by records of a stream. */
+/* What perf.data says about itself: header, attrs, event ids, features; or the same by records of a stream. */
 #include "perfdata.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 /* tools/perf/util/header.h: struct perf_file_header and the feature bits. */
 enum {
-	FILE_HEADER = 104,	/* magic, size, attr_size u64; attrs, data, event_types {offset, size}; 256 feature bits */
+	/* magic, size, attr_size u64; attrs, data, event_types {offset, size}; 256 feature bits */
+	FILE_HEADER = 104,
 	PIPE_HEADER = 16,
 	ATTR_SIZE_MIN = 64,	/* PERF_ATTR_SIZE_VER0 */
 	MAX_SECTION = 1 << 26,	/* of attrs, ids, or one feature that we read: far above what perf writes */
@@ -291,7 +292,7 @@ static bool feature_read(uint64_t feat)
 	       feat == FEAT_EVENT_DESC || feat == FEAT_DIR_FORMAT;
 }
 
-/* The 256 bits are u64s in the recorder's byte order (or, in files of before 2010, u32s: those had no features we use). */
+/* The 256 bits are u64s in the recorder's byte order. */
 static bool has_feature(const unsigned char *bits, uint64_t feat, bool swap)
 {
 	return perfdata_u64(bits + feat / 64 * 8, swap) >> feat % 64 & 1;
@@ -344,7 +345,8 @@ static int read_header(struct file *f, const unsigned char *h)
 		return 0;
 	}
 	if (size < FILE_HEADER)
-		return error("cannot read '%s': its header size %llu is not perf's", d->name, (unsigned long long)size);
+		return error("cannot read '%s': its header size %llu is not perf's", d->name,
+			     (unsigned long long)size);
 	if (f->size < FILE_HEADER)
 		return error("cannot read '%s': its header is truncated", d->name);
 	struct section data = get_section(h + 40, d->swap);

@@ -118,7 +118,7 @@ static bool add_ksymbol(struct perfdata_map *m, const struct perfdata_record *re
 	return true;
 }
 
-/* u64 addr, u16 old and new length: code written at run time. Within a function of the image it stays that function. */
+/* u64 addr, u16 old and new length: code written at run time. Inside the image it stays its function. */
 static bool add_text_poke(struct perfdata_map *m, const struct perfdata_record *rec, bool swap)
 {
 	if (rec->size < 12)

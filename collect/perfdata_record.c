@@ -38,7 +38,8 @@ enum { BRANCH_ENTRY = 24 };	/* from, to, flags */
 
 enum { MISC_MMAP_BUILD_ID = 1 << 14 };
 
-void perfdata_stream_init(struct perfdata_stream *s, int fd, struct input *in, uint64_t off, uint64_t end, bool swap)
+void perfdata_stream_init(struct perfdata_stream *s, int fd, struct input *in, uint64_t off, uint64_t end,
+			  bool swap)
 {
 	memset(s, 0, sizeof(*s));
 	s->fd = fd;
@@ -228,8 +229,10 @@ static int unpack(struct perfdata_stream *s)
 int perfdata_next(struct perfdata_stream *s, struct perfdata_record *rec)
 {
 	for (;;) {
-		int ret = cut(s, s->plain + s->plain_pos, s->plain_fill - s->plain_pos, rec);
+		int ret = 0;
 
+		if (s->plain)
+			ret = cut(s, s->plain + s->plain_pos, s->plain_fill - s->plain_pos, rec);
 		if (ret < 0)
 			return ret;
 		if (ret > 0) {
@@ -333,8 +336,9 @@ static const unsigned char *take_array(struct cursor *c, uint64_t nr, uint64_t e
 
 static void take_read(struct cursor *c, uint64_t format)
 {
-	unsigned int times = (unsigned int)__builtin_popcountll(format & (FORMAT_TIME_ENABLED | FORMAT_TIME_RUNNING));
-	unsigned int tail = (unsigned int)__builtin_popcountll(format & (FORMAT_ID | FORMAT_LOST));
+	const uint64_t time_bits = FORMAT_TIME_ENABLED | FORMAT_TIME_RUNNING, tail_bits = FORMAT_ID | FORMAT_LOST;
+	unsigned int times = (unsigned int)__builtin_popcountll(format & time_bits);
+	unsigned int tail = (unsigned int)__builtin_popcountll(format & tail_bits);
 
 	if (format & FORMAT_GROUP) {
 		uint64_t nr = take_u64(c);

@@ -70,7 +70,8 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
 }
 
 /* A frame that may lie outside the image. */
-static struct chain_frame resolve(struct perfdata_sampler *s, struct chain *c, uint64_t addr, bool is_return, bool *named)
+static struct chain_frame resolve(struct perfdata_sampler *s, struct chain *c, uint64_t addr, bool is_return,
+				  bool *named)
 {
 	struct chain_frame f = chain_resolve(c, addr, is_return);
 
@@ -86,7 +87,8 @@ static struct chain_frame resolve(struct perfdata_sampler *s, struct chain *c, u
 	return f;
 }
 
-static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr, const struct chain_sample *cs)
+static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
+		      const struct chain_sample *cs)
 {
 	struct chain *c = &lane->chain;
 	bool named;
@@ -101,7 +103,8 @@ static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, ui
 	chain_add(c, s->frames, nr, cs);
 }
 
-static void add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr, const struct chain_sample *cs)
+static void add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
+		      const struct chain_sample *cs)
 {
 	bool mixed = false;
 

@@ -133,8 +133,9 @@ static int read_raw(struct input *in, const char *path, const struct collect_opt
 		return -1;
 	const struct shape *shape = find_shape(data, size, st);
 	if (!shape)
-		return error("cannot use '%s': its counters do not span the text of '%s' (truncated, or of another kernel)",
-			     input_name(in), opts->vmlinux ? opts->vmlinux : "the kernel");
+		return error("cannot use '%s': its counters do not span the text of '%s' "
+			     "(truncated, or of another kernel)", input_name(in),
+			     opts->vmlinux ? opts->vmlinux : "the kernel");
 	struct profile_source *src = profile_add_source(p, "profile");
 	profile_set(&src->event, "tick");
 	source_set_kernel(src, st);
@@ -180,7 +181,8 @@ static bool probe_text(const char *head, size_t len)
 	return parse_line(line, &name, &ticks);
 }
 
-static int read_text(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_text(struct input *in, const char *path, const struct collect_options *opts,
+		     struct profile *p)
 {
 	struct ftrace_names names;
 	struct profile_source src = { 0 };

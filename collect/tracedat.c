@@ -108,7 +108,8 @@ static const struct ftrace_place *place(struct run *r, uint64_t addr)
 				 tep_find_function_address(r->tep, addr));
 }
 
-static void take_entry(struct run *r, const struct event *ev, const struct tep_record *rec, uint32_t cpu, uint32_t pid)
+static void take_entry(struct run *r, const struct event *ev, const struct tep_record *rec, uint32_t cpu,
+		       uint32_t pid)
 {
 	const struct ftrace_place *to = place(r, number(r, rec, ev->func));
 	uint32_t func = to->func, off = PROFILE_OFF_UNKNOWN;
@@ -308,7 +309,8 @@ static int read_handle(struct tracecmd_input *handle, const char *name, const st
 	return used ? 0 : error("cannot use '%s': it has no function_graph, function or stack trace events", name);
 }
 
-static int read_tracedat(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_tracedat(struct input *in, const char *path, const struct collect_options *opts,
+			 struct profile *p)
 {
 	int fd = spill_file(in, path);
 

@@ -117,7 +117,8 @@ static struct result read_build(struct build *f, const char *event, bool force)
 	return run_reader(event, force);
 }
 
-enum { IP = 1, TID = 2, TIME = 4, READ_VALUES = 1 << 4, CHAIN = 1 << 5, ID = 1 << 6, CPU = 1 << 7, BRANCHES = 1 << 11 };
+/* attr.sample_type */
+enum { IP = 1, TID = 2, TIME = 4, CHAIN = 1 << 5, ID = 1 << 6, BRANCHES = 1 << 11 };
 
 /* A sample of IP, TID, TIME, CHAIN, and ID between when it is not 0. */
 static void put_sample(struct bytes *b, uint16_t misc, uint64_t id, uint64_t time, const uint64_t *chain, size_t nr)
@@ -137,7 +138,9 @@ static void put_sample(struct bytes *b, uint16_t misc, uint64_t id, uint64_t tim
 	free(body.p);
 }
 
-static const uint64_t read_chain[] = { CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, ENTRY + 0x85, CONTEXT_USER, 0x401000 };
+static const uint64_t read_chain[] = {
+	CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, ENTRY + 0x85, CONTEXT_USER, 0x401000
+};
 static const uint64_t user_chain[] = { CONTEXT_USER, 0x401000 };
 
 static void put_kernel(struct bytes *b)
@@ -480,7 +483,8 @@ static void test_branches(void **state)
 				      .branch_type = i & 2 ? 1 << 17 | 1 << 19 : 0 } },
 		};
 		static const uint64_t entries[][2] = {
-			{ COPY + 0x30, READ + 0x45 }, { READ + 0x40, COPY }, { ENTRY + 0x80, READ }, { 0x401000, ENTRY },
+			{ COPY + 0x30, READ + 0x45 }, { READ + 0x40, COPY }, { ENTRY + 0x80, READ },
+			{ 0x401000, ENTRY },
 		};
 		struct bytes body = { .big = i & 1 };
 

@@ -232,7 +232,8 @@ static inline void build(struct bytes *out, const struct build *f)
 
 /* Records of the kernel. */
 
-static inline void put_mmap(struct bytes *b, uint16_t misc, uint64_t addr, uint64_t len, uint64_t pgoff, const char *name)
+static inline void put_mmap(struct bytes *b, uint16_t misc, uint64_t addr, uint64_t len, uint64_t pgoff,
+			    const char *name)
 {
 	struct bytes body = { .big = b->big };
 
@@ -246,7 +247,8 @@ static inline void put_mmap(struct bytes *b, uint16_t misc, uint64_t addr, uint6
 	free(body.p);
 }
 
-static inline void put_mmap2(struct bytes *b, uint64_t addr, uint64_t len, const unsigned char *build_id, const char *name)
+static inline void put_mmap2(struct bytes *b, uint64_t addr, uint64_t len, const unsigned char *build_id,
+			     const char *name)
 {
 	struct bytes body = { .big = b->big };
 
