@@ -108,7 +108,8 @@ static bool read_body(struct autofdo *x, char *line)
 
 	if (*p == '!')
 		return true;
-	if (!x->in_body || !scan_dec(&p, &n) || (*p == '.' && (p++, !scan_dec(&p, &n))) || p[0] != ':' || p[1] != ' ')
+	if (!x->in_body || !scan_dec(&p, &n) || (*p == '.' && (p++, !scan_dec(&p, &n))) || p[0] != ':' ||
+	    p[1] != ' ')
 		return false;
 	p += 2;
 	char *rest = line + (p - line);
@@ -118,7 +119,8 @@ static bool read_body(struct autofdo *x, char *line)
 	return cut_number(rest, &n);
 }
 
-static int read_autofdo(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_autofdo(struct input *in, const char *path, const struct collect_options *opts,
+			struct profile *p)
 {
 	struct autofdo x = { .p = p, .in = in, .func = INDEX_NONE };
 	size_t len;

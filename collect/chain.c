@@ -12,7 +12,8 @@
 enum {
 	NR_PLACES = 1 << 13,
 	NR_NEXTS = 1 << 11,
-	SEEN_MAX_BYTES = 32 << 20,	/* of distinct chains held back; past it they are added and forgotten */
+	/* of distinct chains held back; past it they are added and forgotten */
+	SEEN_MAX_BYTES = 32 << 20,
 	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
 };
 
@@ -75,7 +76,8 @@ static struct chain_frame frame_of_sym(struct chain *c, const struct sym *s, uin
 
 	if (!*func)
 		*func = profile_func(c->profile, s->id) + 1;
-	return (struct chain_frame){ *func - 1, off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN };
+	return (struct chain_frame){ *func - 1,
+				     off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN };
 }
 
 struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
@@ -88,7 +90,8 @@ struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
 	const struct sym *s = c->syms ? symtab_find(c->syms, at) : NULL;
 	pl->addr = addr;
 	pl->state = 1u + is_return;
-	pl->frame = s ? frame_of_sym(c, s, at - s->addr) : (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
+	pl->frame = s ? frame_of_sym(c, s, at - s->addr)
+		      : (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
 	return pl->frame;
 }
 
@@ -100,7 +103,10 @@ struct chain_frame chain_resolve_name(struct chain *c, const char *name, const c
 
 	if (s)
 		return chain_resolve(c, s->addr + off, is_return);
-	/* An alias or a place within a function; of a name that several functions bear, nothing more is known. */
+	/*
+	 * An alias or a place within a function; of a name that several functions
+	 * bear, nothing more is known.
+	 */
 	if (c->syms && !module && symtab_value(c->syms, name, &value)) {
 		s = symtab_find(c->syms, value);
 		if (s && (s->addr != value || strcmp(s->name, name) != 0))
@@ -142,7 +148,8 @@ bool chain_cuts(struct chain *c, uint32_t inner, uint32_t outer)
 }
 
 /* The outermost function of frames[0, nr) whose kind is known, and what it makes of the path. */
-static enum path_kind find_root(struct chain *c, const struct chain_frame *frames, uint32_t nr, uint32_t *root)
+static enum path_kind find_root(struct chain *c, const struct chain_frame *frames, uint32_t nr,
+				uint32_t *root)
 {
 	static const enum path_kind kinds[] = {
 		[ROOT_SYSCALL] = PATH_SYSCALL, [ROOT_INTERRUPT] = PATH_INTERRUPT,
@@ -414,7 +421,8 @@ static uint32_t add_run(struct chain *c, const struct chain_branch *branches, ui
 	return path_walk_end(&c->walk, c->profile, kind, root, weight);
 }
 
-void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr, const struct chain_sample *s)
+void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr,
+			const struct chain_sample *s)
 {
 	uint32_t end = nr, path;
 
@@ -423,7 +431,8 @@ void chain_add_branches(struct chain *c, const struct chain_branch *branches, ui
 
 		chain_add_branch(c, b, s->weight);
 		if (b->from.func != INDEX_NONE && (i + 1 == end || branches[i + 1].to.func == INDEX_NONE))
-			path_walk_touch(&c->walk, b->from.func, b->from.off, b->from.off != PROFILE_OFF_UNKNOWN);
+			path_walk_touch(&c->walk, b->from.func, b->from.off,
+					b->from.off != PROFILE_OFF_UNKNOWN);
 		else if (b->from.func != INDEX_NONE)
 			walk_straight(c, &branches[i + 1].to, &b->from, s->weight);
 		/* Out of the kernel, or the stack's newest: the path ends here. */

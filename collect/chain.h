@@ -87,7 +87,10 @@ struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
 struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
 				      bool is_return);
 
-/* True when code of this function runs by interruption: an interrupt or exception entry, or what it calls first. */
+/*
+ * True when code of this function runs by interruption: an interrupt or exception
+ * entry, or what it calls first.
+ */
 bool chain_is_interruption(struct chain *c, uint32_t func);
 
 /* True when inner's function interrupted outer's: outer's address is exact, no return address. */
@@ -116,6 +119,7 @@ void chain_add_branch(struct chain *c, const struct chain_branch *b, uint64_t we
  * one's source ran straight through. Adds no sample: chain_add() or
  * chain_add_other() does.
  */
-void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr, const struct chain_sample *s);
+void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr,
+			const struct chain_sample *s);
 
 #endif

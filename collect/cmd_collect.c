@@ -13,10 +13,14 @@ static bool opt_normalize;
 
 static const struct opt opts[] = {
 	{ 0, "vmlinux", "FILE", "symbols of the kernel that was profiled", OPT_STRING, &opt_vmlinux, 0, 0 },
-	{ 0, "kallsyms", "FILE", "the same from a copy of /proc/kallsyms, or System.map", OPT_STRING, &opt_kallsyms, 0, 0 },
-	{ 0, "event", "NAME", "read this event only; otherwise all that count cycles", OPT_STRING, &opt_event, 0, 0 },
-	{ 0, "normalize", NULL, "let every host weigh as much as the busiest", OPT_FLAG, &opt_normalize, 0, 0 },
-	{ 'o', "output", "FILE", "write the profile there, not to standard output", OPT_STRING, &opt_output, 0, 0 },
+	{ 0, "kallsyms", "FILE", "the same from a copy of /proc/kallsyms, or System.map", OPT_STRING,
+	  &opt_kallsyms, 0, 0 },
+	{ 0, "event", "NAME", "read this event only; otherwise all that count cycles", OPT_STRING,
+	  &opt_event, 0, 0 },
+	{ 0, "normalize", NULL, "let every host weigh as much as the busiest", OPT_FLAG,
+	  &opt_normalize, 0, 0 },
+	{ 'o', "output", "FILE", "write the profile there, not to standard output", OPT_STRING,
+	  &opt_output, 0, 0 },
 	OPT_FORCE,
 	OPT_COMMON
 };
@@ -71,8 +75,9 @@ const struct command collect_command = {
 	.name = "collect",
 	.args = "INPUT...",
 	.summary = "read recordings of any kind, write one profile",
-	.details = "Each INPUT is recognised by its content, '-' is standard input, and zstd is opened in passing. "
-		   "All of them are merged; the same recording given in parts gives the same profile.",
+	.details = "Each INPUT is recognised by its content, '-' is standard input, and zstd is opened "
+		   "in passing. All of them are merged; the same recording given in parts gives the same "
+		   "profile.",
 	.example = "hottext collect --vmlinux vmlinux perf.data -o profile.hot",
 	.opts = opts,
 	.run = run,

@@ -65,7 +65,10 @@ static struct chain_frame resolve(struct fdata *x, char *name, uint64_t off)
 	return chain_resolve_name(&x->chain, name, NULL, off, false);
 }
 
-/* Reads KIND NAME OFFSET; false when the line is none. A place outside the binary, or unknown, gets no function. */
+/*
+ * Reads KIND NAME OFFSET; false when the line is none. A place outside the binary,
+ * or unknown, gets no function.
+ */
 static bool get_end(struct fdata *x, char **line, struct chain_frame *place, bool *inside)
 {
 	char *kind = next_field(line), *name = next_field(line), *off = next_field(line);
@@ -110,13 +113,15 @@ static bool read_record(struct fdata *x, char *line)
 		add_sample(x, &from, inside, count);
 		return true;
 	}
-	if (!get_end(x, &line, &to, &to_inside) || !(field = next_field(&line)) || !parse_u64(field, 10, &missed) ||
+	if (!get_end(x, &line, &to, &to_inside) ||
+	    !(field = next_field(&line)) || !parse_u64(field, 10, &missed) ||
 	    !(field = next_field(&line)) || !parse_u64(field, 10, &count))
 		return false;
 	add_sample(x, &from, inside, count);
 	struct chain_branch branch = { from, to };
 	if (to.func != INDEX_NONE)
-		profile_add_touch(x->p, to.func, to.off < PROFILE_MAX_BYTES ? to.off / PROFILE_CHUNK : 0, count);
+		profile_add_touch(x->p, to.func, to.off < PROFILE_MAX_BYTES ? to.off / PROFILE_CHUNK : 0,
+				  count);
 	chain_add_branch(&x->chain, &branch, count);
 	return true;
 }
@@ -154,7 +159,8 @@ static int read_lines(struct fdata *x, bool force)
 	return input_failed(x->in) ? -1 : 0;
 }
 
-static int read_fdata(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_fdata(struct input *in, const char *path, const struct collect_options *opts,
+		      struct profile *p)
 {
 	struct fdata x = { .p = p, .in = in, .event = xstrdup("branches") };
 
@@ -182,7 +188,8 @@ static bool probe(const char *head, size_t len)
 {
 	const char *end = memchr(head, '\n', len);
 
-	if (!strncmp(head, "boltedcollection\n", 17) || !strncmp(head, "no_lbr\n", 7) || !strncmp(head, "no_lbr ", 7))
+	if (!strncmp(head, "boltedcollection\n", 17) || !strncmp(head, "no_lbr\n", 7) ||
+	    !strncmp(head, "no_lbr ", 7))
 		return true;
 	if (!end)
 		return false;

@@ -126,7 +126,8 @@ static bool begins_kernel(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
 		if (!strcmp(name, starts[i]))
 			return true;
-	return root_is_syscall_entry(name) || kind == ROOT_INTERRUPT || kind == ROOT_EXCEPTION || kind == ROOT_TASK ||
+	return root_is_syscall_entry(name) || kind == ROOT_INTERRUPT || kind == ROOT_EXCEPTION ||
+	       kind == ROOT_TASK ||
 	       (kind == ROOT_SYSCALL && name[0] == '_');
 }
 
@@ -184,7 +185,8 @@ static void add_stack(struct folded *x, uint64_t count)
 		struct chain_frame place = { INDEX_NONE, PROFILE_OFF_UNKNOWN };
 
 		if (strcmp(f->name, "[unknown]") != 0 && *f->name) {
-			bool is_return = f->has_off && nr && !chain_is_interruption(c, x->places[nr - 1].func);
+			bool is_return = f->has_off && nr &&
+					 !chain_is_interruption(c, x->places[nr - 1].func);
 			place = chain_resolve_name(c, f->name, NULL, f->has_off ? f->off : 0, is_return);
 			if (!f->has_off)
 				place.off = PROFILE_OFF_UNKNOWN;
@@ -215,8 +217,8 @@ static int read_lines(struct folded *x, struct input *in, bool force)
 			continue;
 		}
 		if (!force)
-			return error("cannot read '%s': line %lu is not 'frame;frame;... count'", input_name(in),
-				     input_lineno(in));
+			return error("cannot read '%s': line %lu is not 'frame;frame;... count'",
+				     input_name(in), input_lineno(in));
 		bad++;
 	}
 	if (bad)
@@ -225,7 +227,8 @@ static int read_lines(struct folded *x, struct input *in, bool force)
 	return input_failed(in) ? -1 : 0;
 }
 
-static int read_folded(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_folded(struct input *in, const char *path, const struct collect_options *opts,
+		       struct profile *p)
 {
 	struct folded x = { 0 };
 
@@ -240,7 +243,8 @@ static int read_folded(struct input *in, const char *path, const struct collect_
 		chain_finish(&x.chain, s);
 		if (x.guessed)
 			note("'%s': no frame is marked _[k]; the kernel is taken to begin at its entries%s",
-			     input_name(in), opts->syms ? ", or to be all frames of a stack that it knows" : "");
+			     input_name(in),
+			     opts->syms ? ", or to be all frames of a stack that it knows" : "");
 	}
 	chain_release(&x.chain);
 	free(x.frames);

@@ -75,7 +75,8 @@ static void add_share(struct shares *sh, unsigned int input, const struct profil
 }
 
 /* The first pass: whose samples, and how many. What readers have to say, they say in the second. */
-static int weigh(struct shares *sh, const char *const *paths, unsigned int nr, const struct collect_options *opts)
+static int weigh(struct shares *sh, const char *const *paths, unsigned int nr,
+		 const struct collect_options *opts)
 {
 	int said = verbosity, ret = 0;
 
@@ -122,7 +123,8 @@ int collect_normalized(const char *const *paths, unsigned int nr, const struct c
 		ret = collect_file(paths[i], opts, &one);
 		if (!ret && s->kernel) {
 			profile_scale(&one, (double)most * s->hosts / (double)s->kernel);
-			detail("'%s': weights times %.6g", paths[i], (double)most * s->hosts / (double)s->kernel);
+			detail("'%s': weights times %.6g", paths[i],
+			       (double)most * s->hosts / (double)s->kernel);
 		}
 		if (!ret)
 			profile_merge(p, &one);

@@ -70,7 +70,8 @@ void path_walk_touch(struct path_walk *w, uint32_t func, uint32_t off, uint32_t 
 		f->words[c / 32] |= 1u << c % 32;
 }
 
-uint32_t path_walk_end(struct path_walk *w, struct profile *p, enum path_kind kind, uint32_t root, uint64_t weight)
+uint32_t path_walk_end(struct path_walk *w, struct profile *p, enum path_kind kind, uint32_t root,
+		       uint64_t weight)
 {
 	uint32_t nr = w->nr_funcs;
 

@@ -85,7 +85,8 @@ static const char *find_time(const char *line, const char **start, uint64_t *ns)
 		if (from == s || (from > line && from[-1] != ' ') || !isdigit((unsigned char)*p))
 			continue;
 		const char *digits = p, *q = from;
-		if (!scan_dec(&p, &frac) || *p != ':' || (p - digits != 6 && p - digits != 9) || !scan_dec(&q, &sec))
+		if (!scan_dec(&p, &frac) || *p != ':' || (p - digits != 6 && p - digits != 9) ||
+		    !scan_dec(&q, &sec))
 			continue;
 		if (sec > UINT64_MAX / 2000000000u)
 			continue;
@@ -118,7 +119,10 @@ static uint64_t parse_task(const char *line, const char *end)
 	return s < tid_end && scan_dec(&s, &tid) && tid ? tid : CHAIN_NO_TASK;
 }
 
-/* Behind the time: an optional period, then the event, ending in a colon and a blank. Returns what follows. */
+/*
+ * Behind the time: an optional period, then the event, ending in a colon and a
+ * blank. Returns what follows.
+ */
 static const char *parse_event(const char *s, char *event, size_t size)
 {
 	s = skip_blanks(s);
@@ -148,7 +152,8 @@ static bool kernel_dso(char *dso, uint64_t addr, const char **module)
 
 	*module = NULL;
 	base = base ? base + 1 : dso;
-	if (!strncmp(dso, "[kernel.", 8) || !strncmp(dso, "[guest.kernel.", 14) || !strncmp(base, "vmlinux", 7) ||
+	if (!strncmp(dso, "[kernel.", 8) || !strncmp(dso, "[guest.kernel.", 14) ||
+	    !strncmp(base, "vmlinux", 7) ||
 	    !strcmp(dso, "/proc/kcore") || !strcmp(dso, "[kcore]"))
 		return true;
 	if (!strcmp(dso, "[unknown]") || !strcmp(dso, "[vdso]") || !strcmp(dso, "[vsyscall]") ||
@@ -397,7 +402,8 @@ static struct lane *lane_of(struct script *x, const char *event)
 			return x->lanes[i];
 	struct lane *l = xcalloc(1, sizeof(*l));
 	l->event = xstrdup(event);
-	l->used = asked ? perfdata_event_is(event, asked) : !strcmp(event, "-") || perfdata_event_is_cycles(event);
+	l->used = asked ? perfdata_event_is(event, asked) : !strcmp(event, "-") ||
+		perfdata_event_is_cycles(event);
 	if (l->used)
 		chain_init(&l->chain, x->p, x->opts->syms);
 	ALLOC_GROW(x->lanes, x->nr_lanes + 1, x->alloc_lanes);
@@ -531,7 +537,8 @@ static void release(struct script *x)
 	index_release(&x->strings);
 }
 
-static int read_perfscript(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_perfscript(struct input *in, const char *path, const struct collect_options *opts,
+			   struct profile *p)
 {
 	struct script x = { .in = in, .opts = opts, .p = p };
 	size_t len;
@@ -541,8 +548,8 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 	(void)path;
 	while (!ret && (line = input_line(in, &len)))
 		ret = strlen(line) == len ? read_line(&x, line)
-					  : error("cannot read '%s': line %lu holds a zero byte", input_name(in),
-						  input_lineno(in));
+					  : error("cannot read '%s': line %lu holds a zero byte",
+						  input_name(in), input_lineno(in));
 	if (input_failed(in))
 		ret = -1;
 	if (!ret)
@@ -579,7 +586,8 @@ static bool probe(const char *head, size_t len)
 
 const struct reader perfscript_reader = {
 	.name = "perf-script",
-	.tells = "samples, call sites from callchains, proved ranges and calls from branch stacks; slow to read",
+	.tells = "samples, call sites from callchains, proved ranges and calls from branch stacks; "
+		 "slow to read",
 	.probe = probe,
 	.read = read_perfscript,
 };

@@ -239,7 +239,9 @@ struct profile_path profile_get_path(const struct profile *p, uint32_t path)
 {
 	const uint32_t *key = p->paths.keys[path].data;
 
-	return (struct profile_path){ key[0], key[1], p->paths.keys[path].len / (uint32_t)sizeof(*key) - 2, key + 2 };
+	uint32_t nr = p->paths.keys[path].len / (uint32_t)sizeof(*key);
+
+	return (struct profile_path){ key[0], key[1], nr - 2, key + 2 };
 }
 
 void profile_add_next(struct profile *p, uint32_t path, uint32_t next, uint64_t count)

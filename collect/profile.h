@@ -30,7 +30,8 @@
 struct input;
 
 enum {
-	PROFILE_CHUNK = 16,		/* bytes; the least alignment compilers give functions, half a small cache line */
+	/* bytes; the least alignment compilers give functions, half a small cache line */
+	PROFILE_CHUNK = 16,
 	PROFILE_MAX_BYTES = 1 << 20,	/* offsets from here on count as unknown: no function is that large */
 };
 
@@ -39,10 +40,12 @@ enum path_kind {
 	PATH_INTERRUPT,
 	PATH_EXCEPTION,		/* page fault and its kin */
 	PATH_TASK,		/* begins with a switch to another task: kernel threads, resumed sleepers */
-	PATH_CHAIN,		/* one sampled callchain or branch stack; root is its outermost kernel function of interest */
+	/* one sampled callchain or branch stack; root is its outermost kernel function of interest */
+	PATH_CHAIN,
 	NR_PATH_KINDS
 };
-extern const char *const path_kind_names[NR_PATH_KINDS];	/* "syscall", "interrupt", ... as written in files */
+/* "syscall", "interrupt", ... as written in files */
+extern const char *const path_kind_names[NR_PATH_KINDS];
 
 struct profile_source {
 	char *reader;		/* "perf.data", "perf-script", "folded", "fetch", "ftrace", ... */
@@ -103,7 +106,8 @@ struct profile {
 	uint64_t *next_weights;
 	uint32_t alloc_nexts;
 
-	struct profile_ids *ids;	/* path ids met in text, so that a known path is read fast; NULL: none */
+	/* path ids met in text, so that a known path is read fast; NULL: none */
+	struct profile_ids *ids;
 };
 
 #define PROFILE_OFF_UNKNOWN UINT32_MAX	/* call offset: not known */
@@ -199,6 +203,7 @@ void path_walk_release(struct path_walk *w);
 /* Bytes [off, off + len) of func ran. */
 void path_walk_touch(struct path_walk *w, uint32_t func, uint32_t off, uint32_t len);
 /* Add the path and start afresh; returns its id, or UINT32_MAX when nothing was touched. */
-uint32_t path_walk_end(struct path_walk *w, struct profile *p, enum path_kind kind, uint32_t root, uint64_t weight);
+uint32_t path_walk_end(struct path_walk *w, struct profile *p, enum path_kind kind, uint32_t root,
+		       uint64_t weight);
 
 #endif

@@ -330,8 +330,8 @@ static void settle_nexts(struct text_reader *r)
 static int read_header(const struct text_reader *r, const char *version)
 {
 	if (strcmp(version, PROFILE_VERSION))
-		return error("cannot read '%s': profile version '%s', this hottext knows %s", input_name(r->in),
-			     version, PROFILE_VERSION);
+		return error("cannot read '%s': profile version '%s', this hottext knows %s",
+			     input_name(r->in), version, PROFILE_VERSION);
 	return 0;
 }
 

@@ -43,7 +43,8 @@ static int cmp_names(const void *va, const void *vb, void *arg)
 {
 	const struct profile *p = arg;
 
-	return strcmp(profile_func_name(p, *(const uint32_t *)va), profile_func_name(p, *(const uint32_t *)vb));
+	return strcmp(profile_func_name(p, *(const uint32_t *)va),
+		      profile_func_name(p, *(const uint32_t *)vb));
 }
 
 static uint32_t *count_up(uint32_t nr)
@@ -90,8 +91,8 @@ static void write_source(struct writer *w, const struct profile_source *s)
 		fprintf(w->fp, " %s", text);
 		free(text);
 	}
-	fprintf(w->fp, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->samples, s->kernel,
-		s->resolved, s->unresolved, s->lost);
+	fprintf(w->fp, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", s->samples,
+		s->kernel, s->resolved, s->unresolved, s->lost);
 }
 
 static void write_sources(struct writer *w)
@@ -114,7 +115,8 @@ static void write_funcs(struct writer *w)
 		const struct profile_func *f = &w->p->funcs[id];
 
 		if (f->samples || f->calls)
-			fprintf(w->fp, "func %s %" PRIu64 " %" PRIu64 "\n", w->escaped[id], f->samples, f->calls);
+			fprintf(w->fp, "func %s %" PRIu64 " %" PRIu64 "\n", w->escaped[id], f->samples,
+				f->calls);
 	}
 }
 
@@ -267,7 +269,8 @@ static void write_paths(struct writer *w)
 
 		build_feet(w, &path);
 		fprintf(w->fp, "path %016" PRIx64 " %s %s %" PRIu64 "%s\n", w->path_id[order[i]],
-			path_kind_names[path.kind], w->escaped[path.root], w->p->path_weights[order[i]], w->text);
+			path_kind_names[path.kind], w->escaped[path.root], w->p->path_weights[order[i]],
+			w->text);
 	}
 	free(order);
 }

@@ -64,7 +64,8 @@ const struct reader *const readers[] = {
 	NULL
 };
 
-static int read_input(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_input(struct input *in, const char *path, const struct collect_options *opts,
+		      struct profile *p)
 {
 	char head[HEAD_SIZE + 1];
 	size_t len;
@@ -113,7 +114,8 @@ int collect_file(const char *path, const struct collect_options *opts, struct pr
 	return ret;
 }
 
-int collect_files(const char *const *paths, unsigned int nr, const struct collect_options *opts, struct profile *p)
+int collect_files(const char *const *paths, unsigned int nr, const struct collect_options *opts,
+		  struct profile *p)
 {
 	for (unsigned int i = 0; i < nr; i++)
 		if (collect_file(paths[i], opts, p))
@@ -125,7 +127,8 @@ void collect_print_totals(const struct profile *p)
 {
 	struct profile_source t = profile_totals(p);
 
-	note("%llu samples, %llu kernel, %llu resolved, %llu unresolved, %llu lost", (unsigned long long)t.samples,
-	     (unsigned long long)t.kernel, (unsigned long long)t.resolved, (unsigned long long)t.unresolved,
+	note("%llu samples, %llu kernel, %llu resolved, %llu unresolved, %llu lost",
+	     (unsigned long long)t.samples, (unsigned long long)t.kernel, (unsigned long long)t.resolved,
+	     (unsigned long long)t.unresolved,
 	     (unsigned long long)t.lost);
 }

@@ -29,14 +29,16 @@ struct reader {
 	 * included. path is the name to reopen by when random access is needed
 	 * ("-" cannot be). Errors are reported; on error the profile is to be dropped.
 	 */
-	int (*read)(struct input *in, const char *path, const struct collect_options *opts, struct profile *p);
+	int (*read)(struct input *in, const char *path, const struct collect_options *opts,
+		    struct profile *p);
 };
 
 /* Read any input, recognised by content; "-" is stdin. */
 int collect_file(const char *path, const struct collect_options *opts, struct profile *p);
 
 /* collect_file() for each path, in this order; stops at the first that fails. */
-int collect_files(const char *const *paths, unsigned int nr, const struct collect_options *opts, struct profile *p);
+int collect_files(const char *const *paths, unsigned int nr, const struct collect_options *opts,
+		  struct profile *p);
 
 /* One line to stderr: "N samples, K kernel, R resolved, U unresolved, L lost". */
 void collect_print_totals(const struct profile *p);

@@ -15,7 +15,8 @@ static const char *const syscall_prefixes[] = {
 	"__x64_compat_sys_", "__x32_compat_sys_", "__ia32_compat_sys_", "__arm64_compat_sys_",
 	"__riscv_compat_sys_", "__s390_compat_sys_", "__powerpc_compat_sys_", "__se_compat_sys_",
 	"__do_compat_sys_", "__x64_sys_", "__x32_sys_", "__ia32_sys_", "__arm64_sys_", "__riscv_sys_",
-	"__s390x_sys_", "__s390_sys_", "__powerpc_sys_", "__se_sys_", "__do_sys_", "compat_sys_", "ksys_", "sys_",
+	"__s390x_sys_", "__s390_sys_", "__powerpc_sys_", "__se_sys_", "__do_sys_", "compat_sys_", "ksys_",
+	"sys_",
 };
 
 /* Begin with sys_ and are no system calls: frame buffer drawing, power-off handlers. */
@@ -40,7 +41,8 @@ static const struct known known[] = {
 	{ "call_function_interrupt", ROOT_INTERRUPT }, { "call_function_single_interrupt", ROOT_INTERRUPT },
 	{ "irq_work_interrupt", ROOT_INTERRUPT }, { "smp_apic_timer_interrupt", ROOT_INTERRUPT },
 	{ "smp_reschedule_interrupt", ROOT_INTERRUPT }, { "smp_call_function_interrupt", ROOT_INTERRUPT },
-	{ "smp_call_function_single_interrupt", ROOT_INTERRUPT }, { "smp_irq_work_interrupt", ROOT_INTERRUPT },
+	{ "smp_call_function_single_interrupt", ROOT_INTERRUPT },
+	{ "smp_irq_work_interrupt", ROOT_INTERRUPT },
 	{ "ret_from_intr", ROOT_INTERRUPT }, { "xen_asm_exc_*", ROOT_EXCEPTION },
 	{ "asm_exc_*", ROOT_EXCEPTION }, { "exc_*", ROOT_EXCEPTION },
 	{ "page_fault", ROOT_EXCEPTION }, { "async_page_fault", ROOT_EXCEPTION },
@@ -61,7 +63,8 @@ static const struct known known[] = {
 	{ "__fiq_usr", ROOT_INTERRUPT }, { "vector_irq", ROOT_INTERRUPT }, { "asm_do_IRQ", ROOT_INTERRUPT },
 	{ "__dabt_svc", ROOT_EXCEPTION }, { "__dabt_usr", ROOT_EXCEPTION }, { "__pabt_svc", ROOT_EXCEPTION },
 	{ "__pabt_usr", ROOT_EXCEPTION }, { "__und_svc", ROOT_EXCEPTION }, { "__und_usr", ROOT_EXCEPTION },
-	{ "vector_dabt", ROOT_EXCEPTION }, { "vector_pabt", ROOT_EXCEPTION }, { "vector_und", ROOT_EXCEPTION },
+	{ "vector_dabt", ROOT_EXCEPTION }, { "vector_pabt", ROOT_EXCEPTION },
+	{ "vector_und", ROOT_EXCEPTION },
 	{ "do_DataAbort", ROOT_EXCEPTION }, { "do_PrefetchAbort", ROOT_EXCEPTION },
 	/* PowerPC: head_*.S names its vectors, 64-bit adds _common */
 	{ "HardwareInterrupt*", ROOT_INTERRUPT }, { "Decrementer*", ROOT_INTERRUPT },
@@ -75,18 +78,21 @@ static const struct known known[] = {
 	{ "DTLBMiss*", ROOT_EXCEPTION }, { "ITLBMiss*", ROOT_EXCEPTION },
 	{ "DataStoreTLBMiss*", ROOT_EXCEPTION }, { "DataLoadTLBMiss*", ROOT_EXCEPTION },
 	{ "InstructionTLBMiss*", ROOT_EXCEPTION }, { "Alignment*", ROOT_EXCEPTION },
-	{ "ProgramCheck*", ROOT_EXCEPTION }, { "MachineCheck*", ROOT_EXCEPTION }, { "DebugTrap*", ROOT_EXCEPTION },
+	{ "ProgramCheck*", ROOT_EXCEPTION }, { "MachineCheck*", ROOT_EXCEPTION },
+	{ "DebugTrap*", ROOT_EXCEPTION },
 	{ "data_access_common*", ROOT_EXCEPTION }, { "instruction_access_common*", ROOT_EXCEPTION },
 	{ "program_check_common*", ROOT_EXCEPTION }, { "alignment_common*", ROOT_EXCEPTION },
 	{ "_switch", ROOT_SWITCH }, { "ret_from_kernel_thread", ROOT_TASK },
 	{ "ret_from_kernel_user_thread", ROOT_TASK },
 	/* riscv, s390, mips */
 	{ "do_irq", ROOT_INTERRUPT }, { "handle_riscv_irq", ROOT_INTERRUPT }, { "do_trap_*", ROOT_EXCEPTION },
-	{ "do_io_irq", ROOT_INTERRUPT }, { "do_ext_irq", ROOT_INTERRUPT }, { "io_int_handler", ROOT_INTERRUPT },
+	{ "do_io_irq", ROOT_INTERRUPT }, { "do_ext_irq", ROOT_INTERRUPT },
+	{ "io_int_handler", ROOT_INTERRUPT },
 	{ "ext_int_handler", ROOT_INTERRUPT }, { "do_protection_exception", ROOT_EXCEPTION },
 	{ "do_dat_exception", ROOT_EXCEPTION }, { "handle_int", ROOT_INTERRUPT },
 	/* common */
-	{ "do_IRQ", ROOT_INTERRUPT }, { "do_page_fault", ROOT_EXCEPTION }, { "ret_from_kernel_thread_asm", ROOT_TASK },
+	{ "do_IRQ", ROOT_INTERRUPT }, { "do_page_fault", ROOT_EXCEPTION },
+	{ "ret_from_kernel_thread_asm", ROOT_TASK },
 	{ "ret_from_fork", ROOT_TASK }, { "ret_from_fork_asm", ROOT_TASK }, { "kthread", ROOT_TASK },
 	{ "__switch_to", ROOT_SWITCH },
 };
@@ -98,7 +104,8 @@ static const char *const syscall_entries[] = {
 	"entry_SYSCALL_compat", "entry_SYSCALL_compat_after_hwframe", "entry_INT80_32", "entry_INT80_compat",
 	"asm_int80_emulation", "int80_emulation", "do_int80_syscall_32", "do_fast_syscall_32",
 	"do_SYSENTER_32", "__do_fast_syscall_32", "do_int80_emulation",
-	"el0_sync", "el0t_64_sync", "el0t_64_sync_handler", "el0t_32_sync", "el0t_32_sync_handler", "el0_sync_handler",
+	"el0_sync", "el0t_64_sync", "el0t_64_sync_handler", "el0t_32_sync", "el0t_32_sync_handler",
+	"el0_sync_handler",
 	"el0_svc", "el0_svc_compat", "do_el0_svc", "do_el0_svc_compat", "el0_svc_common", "invoke_syscall",
 	"el0_svc_handler", "el0_svc_naked", "vector_swi", "__sys_trace", "ret_fast_syscall",
 	"SystemCall", "SystemCall_virt", "transfer_to_syscall", "DoSyscall", "system_call_exception",
@@ -170,7 +177,8 @@ bool root_is_syscall_entry(const char *identity)
 const char *root_display_name(const char *identity, char *buf, size_t size)
 {
 	char name[MAX_NAME];
-	const char *call = root_kind(identity) == ROOT_SYSCALL && bare_name(identity, name) ? syscall_name(name) : NULL;
+	bool is_call = root_kind(identity) == ROOT_SYSCALL && bare_name(identity, name);
+	const char *call = is_call ? syscall_name(name) : NULL;
 
 	snprintf(buf, size, "%s", call ? call : identity);
 	return buf;

@@ -27,7 +27,10 @@ enum root_kind root_kind(const char *identity);
  */
 bool root_is_syscall_entry(const char *identity);
 
-/* What people call a root: "__x64_sys_read" -> "read"; others stay as they are. Copied into buf, cut at size. */
+/*
+ * What people call a root: "__x64_sys_read" -> "read"; others stay as they are.
+ * Copied into buf, cut at size.
+ */
 const char *root_display_name(const char *identity, char *buf, size_t size);
 
 #endif

@@ -82,7 +82,8 @@ bool symtab_is_boundary_name(const char *name, bool unsized)
 {
 	static const char *const exact[] = {
 		"_text", "_stext", "_etext", "_start", "_end", "_sinittext", "_einittext", "_sextratext",
-		"_eextratext", "__init_begin", "__init_end", "__inittext_begin", "__inittext_end", "_einitext",
+		"_eextratext", "__init_begin", "__init_end", "__inittext_begin", "__inittext_end",
+		"_einitext",
 		"__start_rodata", "__exittext_begin", "__exittext_end",
 	};
 
@@ -186,7 +187,8 @@ struct file_count {
 	uint32_t addrs;
 };
 
-static struct file_count *count_files(const struct symtab *st, const uint32_t *run, uint32_t nr, struct index *files)
+static struct file_count *count_files(const struct symtab *st, const uint32_t *run, uint32_t nr,
+				      struct index *files)
 {
 	struct file_count *counts = xcalloc(nr, sizeof(*counts));
 
@@ -308,7 +310,8 @@ static void index_addrs(struct symtab *st)
 	}
 }
 
-int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(void *arg, uint64_t addr), void *arg)
+int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(void *arg, uint64_t addr),
+		  void *arg)
 {
 	bool stext = symtab_value(st, "_stext", &st->stext_addr);
 

@@ -36,7 +36,8 @@ struct sym {
 enum { BUILD_ID_MAX = 32 };
 
 struct symtab {
-	struct sym *syms;	/* functions, sorted by address, then functions before labels, strong, weak, local, name */
+	/* functions, sorted by address, then functions before labels, strong, weak, local, name */
+	struct sym *syms;
 	uint32_t nr_syms;
 	uint16_t e_machine;	/* EM_*, 0 from kallsyms */
 	bool is_64, big_endian;

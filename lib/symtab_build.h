@@ -18,9 +18,11 @@ struct symtab_names {
 
 	/* For symtab_find: the functions that are no aliases, by address. */
 	uint32_t *primary;	/* [i]: index in syms */
-	uint32_t *parent;	/* [i]: index in primary of the function around i, INDEX_NONE when there is none */
+	/* [i]: index in primary of the function around i, INDEX_NONE when there is none */
+	uint32_t *parent;
 	uint32_t nr_primary;
-	uint32_t *bucket;	/* [(addr - base) >> shift]: the last i that begins at or before the bucket's end */
+	/* [(addr - base) >> shift]: the last i that begins at or before the bucket's end */
+	uint32_t *bucket;
 	uint32_t nr_buckets;
 	uint32_t shift;
 	uint64_t base;
@@ -41,13 +43,17 @@ void symtab_add_func(struct symtab *st, const struct sym *s);
 /* Whether compilers and assemblers made the name for themselves: .L*, $d, $x.1 ... */
 bool symtab_is_mapping_name(const char *name);
 
-/* Whether a linker script made it to mark a boundary; unsized says that the ELF gave it no size and no type. */
+/*
+ * Whether a linker script made it to mark a boundary; unsized says that the ELF
+ * gave it no size and no type.
+ */
 bool symtab_is_boundary_name(const char *name, bool unsized);
 
 /*
  * Sort, find aliases, give sizes and identities, index. section_end(addr) bounds
  * what has no size; also sets text_addr and its kin. -1 when there is no _text or _stext.
  */
-int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(void *arg, uint64_t addr), void *arg);
+int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(void *arg, uint64_t addr),
+		  void *arg);
 
 #endif

@@ -163,7 +163,8 @@ static int read_symbols(struct kernel *k, const struct section *s)
 	if (!s->sh.sh_entsize)
 		return fail(k, "the symbol table's entry size is zero");
 	for (size_t i = 1; i < k->nr_sections; i++)
-		if (k->sections[i].sh.sh_type == SHT_SYMTAB_SHNDX && k->sections[i].sh.sh_link == elf_ndxscn(s->scn))
+		if (k->sections[i].sh.sh_type == SHT_SYMTAB_SHNDX &&
+		    k->sections[i].sh.sh_link == elf_ndxscn(s->scn))
 			xndx = elf_getdata(k->sections[i].scn, NULL);
 	size_t nr = data->d_size / gelf_fsize(k->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (nr > INT32_MAX)
@@ -181,7 +182,8 @@ static int read_symbols(struct kernel *k, const struct section *s)
 			file = *name ? symtab_keep(k->st, name) : NULL;
 			continue;
 		}
-		size_t shndx = es.st_shndx == SHN_XINDEX ? high : es.st_shndx >= SHN_LORESERVE ? 0 : es.st_shndx;
+		size_t shndx = es.st_shndx < SHN_LORESERVE ? es.st_shndx
+			       : es.st_shndx == SHN_XINDEX ? high : 0;
 		add_symbol(k, &es, shndx, name, file);
 	}
 	return 0;
@@ -242,7 +244,8 @@ static void read_identity(struct kernel *k)
 
 		if (s->sh.sh_type == SHT_NOTE && !k->st->build_id_size)
 			read_build_id(k, s);
-		if (s->sh.sh_type == SHT_PROGBITS && (s->sh.sh_flags & SHF_ALLOC) && !s->code && !k->st->release)
+		if (s->sh.sh_type == SHT_PROGBITS && (s->sh.sh_flags & SHF_ALLOC) && !s->code &&
+		    !k->st->release)
 			read_banner(k, s);
 	}
 }

@@ -88,7 +88,8 @@ static int read_lines(struct symtab *st, struct input *in, struct bounds *b)
 	if (input_failed(in))
 		return -1;
 	if (!all && st->nr_syms)
-		return error("cannot use '%s': every address is zero (kernel.kptr_restrict hides them)", input_name(in));
+		return error("cannot use '%s': every address is zero (kernel.kptr_restrict hides them)",
+			     input_name(in));
 	return 0;
 }
 

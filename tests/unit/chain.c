@@ -18,18 +18,24 @@ static void test_roots(void **state)
 	static const struct { const char *name; enum root_kind kind; const char *shown; } cases[] = {
 		{ "__x64_sys_read", ROOT_SYSCALL, "read" }, { "__se_sys_write", ROOT_SYSCALL, "write" },
 		{ "sys_mmap", ROOT_SYSCALL, "mmap" }, { "ksys_semctl.constprop.0", ROOT_SYSCALL, "semctl" },
-		{ "__arm64_sys_openat", ROOT_SYSCALL, "openat" }, { "__ia32_compat_sys_ioctl", ROOT_SYSCALL, "ioctl" },
-		{ "__do_sys_fork@fork.c", ROOT_SYSCALL, "fork" }, { "sys_imageblit", ROOT_NONE, "sys_imageblit" },
+		{ "__arm64_sys_openat", ROOT_SYSCALL, "openat" },
+		{ "__ia32_compat_sys_ioctl", ROOT_SYSCALL, "ioctl" },
+		{ "__do_sys_fork@fork.c", ROOT_SYSCALL, "fork" },
+		{ "sys_imageblit", ROOT_NONE, "sys_imageblit" },
 		{ "sys_", ROOT_NONE, "sys_" }, { "vfs_read", ROOT_NONE, "vfs_read" },
-		{ "do_syscall_64", ROOT_NONE, "do_syscall_64" }, { "el0t_64_sync", ROOT_NONE, "el0t_64_sync" },
+		{ "do_syscall_64", ROOT_NONE, "do_syscall_64" },
+		{ "el0t_64_sync", ROOT_NONE, "el0t_64_sync" },
 		{ "asm_sysvec_apic_timer_interrupt", ROOT_INTERRUPT, "asm_sysvec_apic_timer_interrupt" },
 		{ "asm_exc_page_fault", ROOT_EXCEPTION, "asm_exc_page_fault" },
 		{ "exc_nmi", ROOT_INTERRUPT, "exc_nmi" }, { "do_IRQ", ROOT_INTERRUPT, "do_IRQ" },
 		{ "HardwareInterrupt_virt", ROOT_INTERRUPT, "HardwareInterrupt_virt" },
-		{ "DataStorage_virt", ROOT_EXCEPTION, "DataStorage_virt" }, { "__irq_usr", ROOT_INTERRUPT, "__irq_usr" },
-		{ "__dabt_svc", ROOT_EXCEPTION, "__dabt_svc" }, { "el1h_64_irq_handler", ROOT_INTERRUPT, "el1h_64_irq_handler" },
+		{ "DataStorage_virt", ROOT_EXCEPTION, "DataStorage_virt" },
+		{ "__irq_usr", ROOT_INTERRUPT, "__irq_usr" },
+		{ "__dabt_svc", ROOT_EXCEPTION, "__dabt_svc" },
+		{ "el1h_64_irq_handler", ROOT_INTERRUPT, "el1h_64_irq_handler" },
 		{ "ret_from_fork", ROOT_TASK, "ret_from_fork" }, { "kthread", ROOT_TASK, "kthread" },
-		{ "kthread_stop", ROOT_NONE, "kthread_stop" }, { "__switch_to_asm", ROOT_SWITCH, "__switch_to_asm" },
+		{ "kthread_stop", ROOT_NONE, "kthread_stop" },
+		{ "__switch_to_asm", ROOT_SWITCH, "__switch_to_asm" },
 		{ "_switch", ROOT_SWITCH, "_switch" }, { "cpu_switch_to", ROOT_SWITCH, "cpu_switch_to" },
 	};
 	char buf[64];
@@ -100,7 +106,8 @@ static void test_cut(void **state)
 		"call asm_sysvec_timer 0x3 sysvec_timer 2\n"
 		"call sysvec_timer 0x14 tick 2\n"
 		"path fa3e4f6611b07fc1 syscall __x64_sys_read 2 __x64_sys_read:4 vfs_read:1\n"
-		"path 677ab17d0d84376a interrupt asm_sysvec_timer 2 asm_sysvec_timer:1 sysvec_timer:2 tick:1\n"
+		"path 677ab17d0d84376a interrupt asm_sysvec_timer 2 "
+		"asm_sysvec_timer:1 sysvec_timer:2 tick:1\n"
 		"next fa3e4f6611b07fc1 677ab17d0d84376a 2\n");
 	free(text);
 }

@@ -48,7 +48,9 @@ static int read_text(struct profile *p, const char *text)
 	return ret;
 }
 
-static const char *const names[] = { "read", "write page", "do_idle", "f%b", "a:b", "naïve", "init_once@inode.c", "" };
+static const char *const names[] = {
+	"read", "write page", "do_idle", "f%b", "a:b", "naïve", "init_once@inode.c", "",
+};
 
 static uint32_t any_func(struct profile *p)
 {
@@ -178,7 +180,8 @@ static void test_text_any_order(void **state)
 		add_random_item(&p);
 	a = text_of(&p);
 	char *copy = xstrdup(a), *mixed = xcalloc(strlen(a) + 2, 1);
-	for (char *l = strtok_r(copy, "\n", &save); l && nr < ARRAY_SIZE(lines); l = strtok_r(NULL, "\n", &save))
+	for (char *l = strtok_r(copy, "\n", &save); l && nr < ARRAY_SIZE(lines);
+	     l = strtok_r(NULL, "\n", &save))
 		lines[nr++] = l;
 	while (nr--)
 		len += (size_t)sprintf(mixed + len, "%s\n", lines[nr]);
@@ -196,10 +199,12 @@ static void test_text_any_order(void **state)
 static void test_text_refuses(void **state)
 {
 	static const char *const bad[] = {
-		"hottext-profile 2\n", "hottext-profile 1x\n", "hottext-profile 1\nfunc a 1\n", "func a 1 -1\n",
+		"hottext-profile 2\n", "hottext-profile 1x\n", "hottext-profile 1\nfunc a 1\n",
+		"func a 1 -1\n",
 		"func a 99999999999999999999 1\n", "func  1 1\n", "func %4 1 1\n", "func %00 1 1\n",
 		"touch a 16 1\n", "touch a 0x100000 1\n", "call a 0x5 b\n", "call a 5 b 1\n",
-		"source r e h k b 1 2 3 4\n", "path 0123 chain a 1 a\n", "path 0123456789abcdef chain a 1 a\n",
+		"source r e h k b 1 2 3 4\n", "path 0123 chain a 1 a\n",
+		"path 0123456789abcdef chain a 1 a\n",
 		"next 1 2 3\n", "nonsense\n", "",
 	};
 
@@ -249,7 +254,9 @@ static void test_path_unites_feet(void **state)
 	uint32_t f = profile_func(&p, "f"), one = 1, two = 2;
 
 	(void)state;
-	uint32_t feet[3] = { profile_foot(&p, f, &one, 1), profile_foot(&p, f, NULL, 0), profile_foot(&p, f, &two, 1) };
+	uint32_t feet[3] = {
+		profile_foot(&p, f, &one, 1), profile_foot(&p, f, NULL, 0), profile_foot(&p, f, &two, 1),
+	};
 	struct profile_path path = profile_get_path(&p, profile_add_path(&p, PATH_CHAIN, f, feet, 3, 1));
 	assert_int_equal(path.nr_feet, 1);
 	assert_int_equal(profile_get_foot(&p, path.feet[0]).chunks[0], 3);

@@ -44,8 +44,8 @@ static GElf_Word add_string(const char *s)
 	return (GElf_Word)at;
 }
 
-static Elf_Scn *add_section(Elf *elf, const char *name, GElf_Word type, GElf_Xword flags, GElf_Addr addr, void *buf,
-			    size_t size, Elf_Type dtype)
+static Elf_Scn *add_section(Elf *elf, const char *name, GElf_Word type, GElf_Xword flags, GElf_Addr addr,
+			    void *buf, size_t size, Elf_Type dtype)
 {
 	Elf_Scn *scn = elf_newscn(elf);
 	GElf_Shdr sh;
@@ -74,7 +74,8 @@ static void add_symtab(Elf *elf, const struct made_elf *m, void **owned, void **
 	size_t entry = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
 	void *buf = xcalloc(m->nr_syms + 1, sizeof(GElf_Sym));
 	Elf32_Word *ndx = xcalloc(m->nr_syms + 1, sizeof(*ndx));
-	Elf_Scn *scn = add_section(elf, ".symtab", SHT_SYMTAB, 0, 0, buf, (m->nr_syms + 1) * entry, ELF_T_SYM);
+	Elf_Scn *scn = add_section(elf, ".symtab", SHT_SYMTAB, 0, 0, buf, (m->nr_syms + 1) * entry,
+				   ELF_T_SYM);
 	Elf_Scn *xscn = add_section(elf, ".symtab_shndx", SHT_SYMTAB_SHNDX, 0, 0, ndx,
 				    (m->nr_syms + 1) * sizeof(*ndx), ELF_T_WORD);
 	Elf_Data *d = elf_getdata(scn, NULL), *xd = elf_getdata(xscn, NULL);
@@ -86,7 +87,9 @@ static void add_symtab(Elf *elf, const struct made_elf *m, void **owned, void **
 		bool far = section >= SHN_LORESERVE;
 		GElf_Sym es = { .st_name = add_string(s->name), .st_value = s->value, .st_size = s->size,
 				.st_info = (unsigned char)GELF_ST_INFO(s->bind, s->type),
-				.st_shndx = (GElf_Section)(s->type == STT_FILE ? SHN_ABS : far ? SHN_XINDEX : section) };
+				.st_shndx = (GElf_Section)(far ? SHN_XINDEX : section) };
+		if (s->type == STT_FILE)
+			es.st_shndx = SHN_ABS;
 		assert_true(gelf_update_symshndx(d, xd, (int)i + 1, &es, far ? section : 0));
 	}
 	assert_non_null(gelf_getshdr(xscn, &sh));
@@ -122,7 +125,11 @@ static char *make_elf(const struct made_elf *m)
 	char *path = xstrdup("/tmp/hottext-elf-XXXXXX");
 	int fd = mkstemp(path);
 	void *text = xcalloc(1, m->text_size), *syms, *ndx;
-	struct { Elf32_Word n, d, t; char name[4]; unsigned char id[20]; } note = { 4, 20, NT_GNU_BUILD_ID, "GNU", { 0xab, 1 } };
+	struct {
+		Elf32_Word n, d, t;
+		char name[4];
+		unsigned char id[20];
+	} note = { 4, 20, NT_GNU_BUILD_ID, "GNU", { 0xab, 1 } };
 	GElf_Ehdr eh;
 
 	elf_version(EV_CURRENT);
@@ -138,15 +145,17 @@ static char *make_elf(const struct made_elf *m)
 	add_string("");
 	for (uint32_t i = 0; i < m->extra_sections; i++)
 		add_section(elf, "", SHT_PROGBITS, 0, 0, NULL, 0, ELF_T_BYTE);
-	add_section(elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, m->text_addr, text, m->text_size, ELF_T_BYTE);
-	add_section(elf, ".rodata", SHT_PROGBITS, SHF_ALLOC, m->text_addr + 0x100000, (void *)(uintptr_t)banner,
-		    sizeof(banner), ELF_T_BYTE);
+	add_section(elf, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, m->text_addr, text, m->text_size,
+		    ELF_T_BYTE);
+	add_section(elf, ".rodata", SHT_PROGBITS, SHF_ALLOC, m->text_addr + 0x100000,
+		    (void *)(uintptr_t)banner, sizeof(banner), ELF_T_BYTE);
 	if (m->data == ELFDATA2MSB) {	/* the note's words in the file's order, as ELF_T_BYTE takes them */
 		note.n = __builtin_bswap32(4);
 		note.d = __builtin_bswap32(20);
 		note.t = __builtin_bswap32(NT_GNU_BUILD_ID);
 	}
-	add_section(elf, ".notes", SHT_NOTE, SHF_ALLOC, m->text_addr + 0x200000, &note, sizeof(note), ELF_T_BYTE);
+	add_section(elf, ".notes", SHT_NOTE, SHF_ALLOC, m->text_addr + 0x200000, &note, sizeof(note),
+		    ELF_T_BYTE);
 	add_symtab(elf, m, &syms, &ndx);
 	GElf_Word name = add_string(".strtab");
 	Elf_Scn *scn = elf_newscn(elf);
@@ -198,7 +207,8 @@ static const struct made_sym kernel[] = {
 };
 
 static const struct made_elf plain = {
-	.class = ELFCLASS64, .data = ELFDATA2LSB, .machine = EM_X86_64, .syms = kernel, .nr_syms = ARRAY_SIZE(kernel),
+	.class = ELFCLASS64, .data = ELFDATA2LSB, .machine = EM_X86_64, .syms = kernel,
+	.nr_syms = ARRAY_SIZE(kernel),
 	.text_addr = 0x10000, .text_size = 0x200,
 };
 
@@ -302,7 +312,8 @@ static void test_many_sections(void **state)
 static void test_thumb_bit(void **state)
 {
 	static const struct made_sym syms[] = {
-		{ "_text", 0x10000, 0, STT_NOTYPE, STB_GLOBAL, 1 }, { "thumb", 0x10011, 8, STT_FUNC, STB_GLOBAL, 1 },
+		{ "_text", 0x10000, 0, STT_NOTYPE, STB_GLOBAL, 1 },
+		{ "thumb", 0x10011, 8, STT_FUNC, STB_GLOBAL, 1 },
 	};
 	struct made_elf m = plain;
 	struct symtab st;
@@ -426,8 +437,10 @@ static void test_normalise(void **state)
 {
 	static const struct { const char *from, *to; } cases[] = {
 		{ "f", "f" }, { "f.isra.0", "f" }, { "f.constprop.12.cold", "f" }, { "f.part.0.isra.3", "f" },
-		{ "f.llvm.1234567890", "f" }, { "f.lto_priv.0", "f" }, { "__pfx_f", "f" }, { "f.cold.7", "f" },
-		{ ".cold", ".cold" }, { "f.isra.", "f.isra." }, { "f.other.1", "f.other.1" }, { "__pfx_", "__pfx_" },
+		{ "f.llvm.1234567890", "f" }, { "f.lto_priv.0", "f" }, { "__pfx_f", "f" },
+		{ "f.cold.7", "f" },
+		{ ".cold", ".cold" }, { "f.isra.", "f.isra." }, { "f.other.1", "f.other.1" },
+		{ "__pfx_", "__pfx_" },
 	};
 
 	(void)state;
