@@ -3,6 +3,7 @@
 # Builds and relinks the kernels that the kernel check uses, outside the tree:
 #   build.sh source                  unpack the kernel's source; prints its folder
 #   build.sh kernel NAME stock|fs    build it; prints the folder
+#   build.sh through NAME RESULT     link the stock build again, through the wrapper with nothing asked of it
 #   build.sh relink NAME RESULT      link the fs build again with HOTTEXT_PLAN or HOTTEXT_PROFILE as in the
 #                                    environment (neither: link order); vmlinux, vmlinux.map and the image go to RESULT
 # NAME is x86_64 or ppc405; its configuration is samples/linux-6.1-NAME.config. stock: as the kernel builds by
@@ -72,12 +73,13 @@ build_folder()
 	echo "$HOTTEXT_CACHE/$1-$2-$key"
 }
 
-# kmake FOLDER MODE WORDS...
+# kmake FOLDER MODE WORDS...; MODE through: as stock, linked by the wrapper
 kmake()
 {
 	local folder=$1 mode=$2 words=()
 	shift 2
-	[ "$mode" = stock ] || words=(CFLAGS_KERNEL=-ffunction-sections "LD=${HOTTEXT_LD_WRAPPER:-hottext-ld}")
+	[ "$mode" = stock ] || words+=("LD=${HOTTEXT_LD_WRAPPER:-hottext-ld}")
+	[ "$mode" != fs ] || words+=(CFLAGS_KERNEL=-ffunction-sections)
 	[ -z "$cross" ] || export CROSS_COMPILE=$cross
 	make -C "$source" -s O="$folder" ARCH="$arch" -j"$(nproc)" "${words[@]}" "$@"
 }
@@ -96,20 +98,23 @@ build_kernel()
 			unset HOTTEXT_PLAN HOTTEXT_PROFILE
 			kmake "$folder" "$2" olddefconfig && kmake "$folder" "$2" "$target"
 		) > "$folder/build.log" 2>&1 || { say_tail "$folder/build.log"; die "the build of $1 ($2) failed"; }
+		mkdir -p "$folder/first"
+		cp "$folder/vmlinux" "$folder/$image" "$folder/first/"
 		date > "$folder/.hottext-built"
 	fi
 	echo "$folder"
 }
 
-relink()
+# link_again NAME MODE RESULT
+link_again()
 {
-	local folder result=$2
-	folder=$(build_kernel "$1" fs)
+	local mode=$2 result=$3 folder
+	folder=$(build_kernel "$1" "${mode/through/stock}")
 	mkdir -p "$result"
 	# Kbuild knows nothing of plans: only a missing vmlinux is linked again.
 	rm -f "$folder/vmlinux" "$folder"/.tmp_vmlinux.* "$folder/$image" "$result/vmlinux"
 	echo 0 > "$folder/.version"
-	kmake "$folder" fs "$target" > "$result/link.log" 2>&1 ||
+	kmake "$folder" "$mode" "$target" > "$result/link.log" 2>&1 ||
 		{ say_tail "$result/link.log"; die "the link of $1 failed"; }
 	cp "$folder/vmlinux" "$folder/vmlinux.map" "$folder/$image" "$result/"
 }
@@ -129,8 +134,13 @@ folder)
 relink)
 	unpack_source
 	describe "${2:?}"
-	relink "$2" "${3:?}" ;;
+	link_again "$2" fs "${3:?}" ;;
+through)
+	unpack_source
+	describe "${2:?}"
+	unset HOTTEXT_PLAN HOTTEXT_PROFILE
+	link_again "$2" through "${3:?}" ;;
 *)
-	sed -n 's/^# \?//;3,13p' "$0" >&2
+	sed -n 's/^# \?//;3,14p' "$0" >&2
 	exit 2 ;;
 esac

@@ -71,7 +71,8 @@ start_kernel()
 	out=${HOTTEXT_CHECK:-$cache/check}/$kernel
 	rm -rf "$out"
 	mkdir -p "$out/bin"
-	cp "$top/hottext" "$top/hottext-qemu.so" "$out/bin/"
+	cp "${HOTTEXT:-$top/hottext}" "$out/bin/hottext"
+	cp "${HOTTEXT_QEMU_PLUGIN:-$top/hottext-qemu.so}" "$out/bin/hottext-qemu.so"
 	ln -s hottext "$out/bin/hottext-ld"
 	PATH=$out/bin:$PATH
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE
@@ -156,7 +157,7 @@ plan()
 	note "planning: $name"
 	TIMEFORMAT="# optimize took %U s of CPU"
 	time hottext optimize -q "$out/link/vmlinux" --map "$folder/hottext-link.map" "$@" -o "$out/plan-$name" \
-		--algorithm "$algorithm" --machine "$machine" ${HOTTEXT_EFFORT+--effort "$HOTTEXT_EFFORT"} \
+		--algorithm "$algorithm" ${machine:+--machine "$machine"} ${HOTTEXT_EFFORT+--effort "$HOTTEXT_EFFORT"} \
 		> "$out/plan-$name.log" || die "cannot plan '$name'"
 }
 
@@ -173,11 +174,6 @@ text_bytes()
 }
 
 image_bytes() { stat -c %s "$out/$1/$image"; }
-
-# The order of all text symbols, without addresses.
-text_order() { nm -n "$1/vmlinux" | awk '$2 ~ /[tTwW]/ { print $3 }'; }
-
-same_order() { cmp -s <(text_order "$out/$1") <(text_order "$out/$2"); }
 
 # row LABEL FIGURE...
 row()
