@@ -71,10 +71,29 @@ const char *plan_string(struct plan *p, const char *s)
 
 /* Wrappers between an entry's ABI and its name; the longest that fits is cut off. */
 static const char *const root_prefixes[] = {
-	"__x64_sys_", "__ia32_sys_", "__ia32_compat_sys_", "__x64_compat_sys_", "__arm64_sys_",
-	"__arm64_compat_sys_", "__riscv_sys_", "__riscv_compat_sys_", "__s390x_sys_", "__s390_sys_",
-	"__powerpc_sys_", "__se_sys_", "__se_compat_sys_", "__do_sys_", "compat_sys_", "ksys_", "__sys_", "ppc_",
-	"sys_", "asm_exc_", "asm_sysvec_", "exc_", "sysvec_",
+	"__x64_sys_",
+	"__ia32_sys_",
+	"__ia32_compat_sys_",
+	"__x64_compat_sys_",
+	"__arm64_sys_",
+	"__arm64_compat_sys_",
+	"__riscv_sys_",
+	"__riscv_compat_sys_",
+	"__s390x_sys_",
+	"__s390_sys_",
+	"__powerpc_sys_",
+	"__se_sys_",
+	"__se_compat_sys_",
+	"__do_sys_",
+	"compat_sys_",
+	"ksys_",
+	"__sys_",
+	"ppc_",
+	"sys_",
+	"asm_exc_",
+	"asm_sysvec_",
+	"exc_",
+	"sysvec_",
 };
 
 char *plan_root_name(const char *identity)
@@ -125,6 +144,14 @@ uint32_t plan_find_function(const struct plan *p, const char *name)
 double plan_heat(const struct plan *p, const struct plan_unit *u)
 {
 	return p->path_weight ? (double)u->path_weight / (double)p->path_weight : 0;
+}
+
+bool plan_is_traced(const struct plan *p)
+{
+	for (uint32_t i = 0; i < p->nr_sources; i++)
+		if (strcmp(p->sources[i].reader, "fetch"))
+			return false;
+	return p->nr_sources;
 }
 
 double plan_saving(double before, double after)

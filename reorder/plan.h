@@ -204,6 +204,9 @@ uint32_t plan_find_function(const struct plan *p, const char *name);
 /* Share of path weight that touches the unit, 0..1. */
 double plan_heat(const struct plan *p, const struct plan_unit *u);
 
+/* Whether every source watched execution itself, rather than sampled it. */
+bool plan_is_traced(const struct plan *p);
+
 /* Saved from before to after in per cent of before; 0 where before is 0. Negative: worse. */
 double plan_saving(double before, double after);
 

@@ -81,6 +81,12 @@ static void end_box(struct canvas *c, const char *tip)
 	fputs("];\n", c->fp);
 }
 
+/* Whether a page is too large to be drawn as one. */
+static bool in_parts(const struct panel *pn)
+{
+	return pn->v->p->machine.page_bytes > pn->map.block_bytes;
+}
+
 /* One line of text, left-aligned at x; y is its top. A letter is taken for 0.62 of the height: enough. */
 static void put_line(struct canvas *c, double x, double y, double size, const char *colour, const char *text)
 {
@@ -224,12 +230,6 @@ static bool same_name(const struct piece *a, const struct piece *b)
 	return a->unit == b->unit && a->function == b->function;
 }
 
-/* Whether a page is too large to be drawn as one. */
-static bool in_parts(const struct panel *pn)
-{
-	return pn->v->p->machine.page_bytes > pn->map.block_bytes;
-}
-
 static void put_page(struct canvas *c, struct panel *pn, const struct block *b, double x, double y)
 {
 	uint32_t last = b->first_piece + b->nr_pieces;
@@ -287,10 +287,10 @@ static void put_overview(struct canvas *c, struct panel *pn, double y)
 	int64_t next = 0;
 	char text[160], bytes[FORMAT_MAX], row_bytes[FORMAT_MAX];
 
-	snprintf(text, sizeof(text),
-		 "every square is %s of kernel text, %s a row, coloured by the share of paths that touch it",
+	snprintf(text, sizeof(text), "every square is %s of kernel text, %s a row, coloured by %s",
 		 format_bytes(bytes, m->block_bytes),
-		 format_bytes(row_bytes, (uint64_t)m->block_bytes * SQUARES_A_ROW));
+		 format_bytes(row_bytes, (uint64_t)m->block_bytes * SQUARES_A_ROW),
+		 in_parts(pn) ? "its hottest function" : "the share of paths that touch it");
 	put_line(c, pn->x, y, 7.5, SOFT, text);
 	y += 12;
 	for (uint32_t i = 0, end; i < m->nr_blocks; i = end) {

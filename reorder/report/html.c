@@ -158,9 +158,9 @@ static void put_figures(const struct plan *p, FILE *fp)
 	fprintf(fp,
 		"<div class=\"card\"><h2>Profile found in this kernel</h2><p class=\"big\">%s</p><p>of its "
 		"weight; %s "
-		"kernel samples, %s lost</p></div>\n</div></section>\n",
+		"kernel %s, %s lost</p></div>\n</div></section>\n",
 		format_percent(x, matched_percent(p)), format_count(y, p->profile.kernel),
-		format_count(pb, p->profile.lost));
+		plan_is_traced(p) ? "instructions" : "samples", format_count(pb, p->profile.lost));
 }
 
 static void put_sort_head(FILE *fp, const char *name, const char *class, bool sorted)
@@ -331,15 +331,6 @@ static void put_sources(const struct plan *p, FILE *fp)
 	fputs("</tbody></table></div>\n", fp);
 }
 
-/* Whether every source watched execution itself rather than sampled it. */
-static bool all_traces(const struct plan *p)
-{
-	for (uint32_t i = 0; i < p->nr_sources; i++)
-		if (strcmp(p->sources[i].reader, "fetch"))
-			return false;
-	return p->nr_sources;
-}
-
 static void put_sure(const struct plan *p, FILE *fp)
 {
 	char a[FORMAT_MAX], b[FORMAT_MAX], c[FORMAT_MAX];
@@ -364,10 +355,11 @@ static void put_sure(const struct plan *p, FILE *fp)
 			  "machine, under both layouts."
 			: "are not predicted: no source recorded the order of execution.");
 	fprintf(fp, "<li><strong>What ran</strong> %s</li>\n",
-		all_traces(p) ? "was watched, not sampled: every function of the workload is known. Another "
-				"workload may run others."
-			      : "was sampled: functions that ran but were never sampled are known only as "
-				"far as they follow from what was.");
+		plan_is_traced(p)
+			? "was watched, not sampled: every function of the workload is known. Another "
+			  "workload may run others."
+			: "was sampled: functions that ran but were never sampled are known only as "
+			  "far as they follow from what was.");
 	if (all)
 		fprintf(fp,
 			"<li><strong>Names</strong>: %s of the profile's weight was found by exact identity, "
@@ -380,11 +372,11 @@ static void put_sure(const struct plan *p, FILE *fp)
 		fprintf(fp, "; %s was not found.</li>\n",
 			format_percent(a, 100 * (double)p->profile.unmatched / (double)all));
 	fprintf(fp,
-		"<li><strong>Samples</strong>: %s of %s in the kernel were resolved to a function, %s were "
-		"lost by the "
+		"<li><strong>%s</strong>: %s of %s in the kernel were resolved to a function, %s were lost "
+		"by the "
 		"recorder.</li>\n",
-		format_count(a, p->profile.resolved), format_count(b, p->profile.kernel),
-		format_count(c, p->profile.lost));
+		plan_is_traced(p) ? "Instructions" : "Samples", format_count(a, p->profile.resolved),
+		format_count(b, p->profile.kernel), format_count(c, p->profile.lost));
 	fputs("<li><strong>Check it</strong>: relink, then <code>hottext verify PLAN NEW_VMLINUX</code> "
 	      "compares every address."
 	      "</li>\n</ul>\n",

@@ -3,12 +3,13 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "format.h"
 #include "reorder/plan.h"
 
 /* The plot inside its margins, in SVG units. */
-enum { WIDTH = 760, HEIGHT = 320, LEFT = 44, RIGHT = 100, TOP = 18, BOTTOM = 44 };
+enum { WIDTH = 760, HEIGHT = 320, LEFT = 44, RIGHT = 100, TOP = 32, BOTTOM = 44 };
 
 struct plot {
 	const struct plan *p;
@@ -73,7 +74,8 @@ static void put_machine(struct plot *pl)
 				"<line class=\"here\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text "
 				"x=\"%.1f\" "
 				"y=\"%d\">this machine</text>\n",
-				x_of(pl, i), x_of(pl, i), TOP - 4, HEIGHT - BOTTOM, x_of(pl, i) + 5, TOP + 4);
+				x_of(pl, i), x_of(pl, i), TOP - 18, HEIGHT - BOTTOM, x_of(pl, i) + 5,
+				TOP - 10);
 }
 
 static double value_of(const struct plan_curve *c, bool after)
@@ -95,12 +97,12 @@ static void put_series(struct plot *pl, bool after)
 	for (uint32_t i = 0; i <= last; i++)
 		fprintf(pl->fp, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>", name, x_of(pl, i),
 			y_of(pl, value_of(&pl->p->curve[i], after)));
-	/* Keep the two names apart where the lines end together. */
-	double y = after ? fmax(ya, yb + 15) : yb;
-	y = after && ya < yb ? ya : y;
-	double push = fabs(ya - yb) < 15 ? (after ? 4 : -6) : 0;
+	/* Where the lines end together, so do their names. */
+	bool together = fabs(ya - yb) < 15;
+	if (together && after)
+		return;
 	fprintf(pl->fp, "<text class=\"name\" x=\"%d\" y=\"%.1f\">%s</text>\n", WIDTH - RIGHT + 10,
-		y + 4 + push, name);
+		(together ? (ya + yb) / 2 : after ? ya : yb) + 4, together ? "before, after" : name);
 }
 
 void html_curve(const struct plan *p, FILE *fp)

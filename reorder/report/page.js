@@ -295,9 +295,9 @@ function functionTable(list, label, extra) {
 }
 function showBlock(side, b, found) {
 	const box = $("page-detail"), x = blocks[side].get(b);
-	const name = D.page === D.block ? "Page " + b : "Page " + pageOf(b * D.block - D.lead) + ", part";
+	const name = D.page === D.block ? "Page " + b : bytes(D.block) + " of page " + pageOf(b * D.block - D.lead);
 	box.hidden = false;
-	box.replaceChildren(el("h3", null, name + " " + sideName(side) + " "),
+	box.replaceChildren(el("h3", null, name + ", " + sideName(side)),
 			    el("p", { class : "soft" },
 			       hex(b * D.block - D.lead) + " from _stext, " + bytes(D.block) + "; a row is " +
 				       ROW + " bytes. " +

@@ -124,8 +124,8 @@ static void put_profile(const struct plan *p, FILE *fp)
 		format_count(n[1], p->hot.units), format_bytes(n[2], p->hot.bytes));
 	fprintf(fp, " %s run; %s units must stay where they are\n", format_bytes(n[0], p->hot.touched_bytes),
 		format_count(n[1], p->hot.fixed));
-	fprintf(fp, "profile   %s samples, %s in the kernel, ", format_count(n[0], p->profile.samples),
-		format_count(n[1], p->profile.kernel));
+	fprintf(fp, "profile   %s %s, %s in the kernel, ", format_count(n[0], p->profile.samples),
+		plan_is_traced(p) ? "instructions" : "samples", format_count(n[1], p->profile.kernel));
 	fprintf(fp, "%s resolved, %s lost\n",
 		format_percent(n[0], p->profile.kernel ? 100.0 * (double)p->profile.resolved /
 			       (double)p->profile.kernel : 0),
