@@ -68,9 +68,7 @@ static uint32_t find_unit(const struct order_reader *r, char *name)
 		uint32_t o = index_find_str(&r->objects, name);
 		if (o != INDEX_NONE)
 			return r->object_unit[o];
-		char *close = strchr(paren, ')');
-		if (close)
-			*close = '\0';
+		paren[strcspn(paren, ")")] = '\0';
 		name = paren + 1;
 	}
 	uint32_t s = index_find_str(&r->sections, name);
@@ -97,7 +95,7 @@ static bool read_align(struct order_reader *r, const char *line)
 static void read_line(struct order_reader *r, char *line)
 {
 	line += strspn(line, " \t");
-	if (!*line || *line == '#' || !strncmp(line, "/*", 2) || *line == '*' || read_align(r, line))
+	if (!*line || *line == '#' || !strncmp(line, "/*", 2) || (*line == '*' && line[1] != '(') || read_align(r, line))
 		return;
 	if (!strchr(line, '('))	/* our own orders say more behind the name */
 		line[strcspn(line, " \t;")] = '\0';
