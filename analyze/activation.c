@@ -21,6 +21,7 @@ void activations_init(struct activations *a, struct program *prog, const struct 
 	a->model = branch_model_shipped;
 	a->min_probability = min_probability;
 	a->shares = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->shares));
+	targets_init(&a->targets, prog, e);
 	a->prior = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->prior));
 }
 
@@ -40,6 +41,7 @@ static void drop_items(struct activations *a)
 void activations_release(struct activations *a)
 {
 	drop_items(a);
+	targets_release(&a->targets);
 	for (uint32_t i = 0; a->shares && i < a->prog->img->nr_funcs; i++) {
 		if (a->shares[i] != a->prior[i])
 			free(a->shares[i]);
@@ -197,6 +199,7 @@ void activations_learn(struct activations *a)
 		free(expected[func]);
 	}
 	free(expected);
+	targets_refresh(&a->targets);
 	drop_items(a);
 }
 
@@ -262,20 +265,13 @@ static void add_reach(struct reach_list *l, uint32_t func, float probability, ui
 	l->items[l->nr++] = (struct reach){ func, probability, via, via_off };
 }
 
-/* An indirect call goes where the profile saw it go, in those proportions. */
 static void add_indirect(struct activations *a, struct reach_list *l, uint32_t func, uint32_t site, uint32_t off, float p)
 {
-	const struct evidence *e = a->evidence;
-	uint64_t sum = 0;
+	const struct target *list;
+	uint32_t nr = targets_of(&a->targets, func, site, &list);
 
-	for (uint32_t i = e->first_call[func]; i < e->first_call[func + 1]; i++)
-		if (e->calls[i].site == site)
-			sum += e->calls[i].weight;
-	if (!sum)
-		return;
-	for (uint32_t i = e->first_call[func]; i < e->first_call[func + 1]; i++)
-		if (e->calls[i].site == site)
-			add_reach(l, e->calls[i].callee, p * (float)e->calls[i].weight / (float)sum * ALMOST, func, off);
+	for (uint32_t i = 0; i < nr; i++)
+		add_reach(l, list[i].func, p * list[i].share, func, off);
 }
 
 static bool is_stop(const struct stop *stops, uint32_t nr_stops, uint32_t site)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "analyze/branch.h"
+#include "analyze/targets.h"
 #include "lib/index.h"
 
 struct evidence;
@@ -43,6 +44,7 @@ struct activation {
 struct activations {
 	struct program *prog;		/* borrowed */
 	const struct evidence *evidence;/* borrowed */
+	struct targets targets;		/* of indirect calls; set its live[] before activations_learn() */
 	struct branch_model model;
 	float min_probability;
 	float **prior;			/* [image func]: shares of flow.edges by the model, NULL until wanted */

@@ -21,8 +21,8 @@ static const struct opt opts[] = {
 	{ 'o', "output", "FILE", "write the completed profile there", OPT_STRING, &opt_output, 0, 0 },
 	{ 0, "explain", NULL, "list every function with the reason it is there", OPT_FLAG, &opt_explain, 0, 0 },
 	{ 0, "proved", NULL, "add only what is proved", OPT_FLAG, &opt_proved, 0, 0 },
-	{ 0, "min-probability", "P", "leave out what is less likely in its path (default 0.05)", OPT_DOUBLE, &opt_min, 0, 0 },
-	{ 0, "variants", "N", "paths that a sampled path becomes (default 2)", OPT_UINT, &opt_variants, 1, 16 },
+	{ 0, "min-probability", "P", "leave out what is less likely in its path (default 0.3)", OPT_DOUBLE, &opt_min, 0, 0 },
+	{ 0, "variants", "N", "paths that a sampled path becomes (default 4)", OPT_UINT, &opt_variants, 1, 16 },
 	{ 0, "against", "TRACE", "compare with what a whole trace saw", OPT_STRING, &opt_against, 0, 0 },
 	{ 0, "map", "FILE", "link map of VMLINUX", OPT_STRING, &opt_map, 0, 0 },
 	OPT_COMMON

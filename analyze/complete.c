@@ -13,12 +13,15 @@
 #include "lib/mem.h"
 
 enum {
-	DEFAULT_VARIANTS = 2,
+	DEFAULT_VARIANTS = 4,
 	MAX_VARIANTS = 16,
 	MAX_STOPS = 48,		/* of one function in one path; enough to pin a walk down */
-	LEARN_PASSES = 2,
+	LEARN_PASSES = 3,
+	RUN_UNIT = 1 << 20,	/* bytes: a path that runs so many each time has one run a sample */
+	MIN_COST = 64,		/* bytes: entry and exit of anything */
 };
-static const double DEFAULT_MIN_PROBABILITY = 0.05;
+static const double DEFAULT_MIN_PROBABILITY = 0.3;
+static const float LIVE_PROBABILITY = 0.5f;	/* from here on a function's table of operations counts as in use */
 
 const char *const completion_reason_names[] = {
 	[COMPLETION_UNSEEN] = "unseen",
@@ -57,6 +60,7 @@ struct completer {
 	uint32_t *member_stamp;		/* [image func] == stamp: member_of[] holds */
 	uint32_t *member_of;		/* [image func]: in members */
 	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
+	double *runs;			/* [in path]: its weight in out */
 	bool *has_path;			/* [in func]: some path holds it */
 	uint32_t *words, alloc_words;
 	uint32_t *feet, alloc_feet;
@@ -286,6 +290,8 @@ static void spread(struct completer *c)
 		uint32_t i = heap_pop(c);
 		struct activation *act = activation_get(&c->acts, c->members[i].reach.func, NULL, 0);
 		c->members[i].act = act;
+		if (c->members[i].reach.probability >= LIVE_PROBABILITY)
+			c->acts.targets.live[c->members[i].reach.func] = true;
 		for (uint32_t k = 0; act && k < act->nr_calls; k++)
 			raise_member(c, &act->calls[k], c->members[i].reach.probability);
 	}
@@ -412,14 +418,22 @@ static bool is_whole(const struct completer *c, const struct profile_path *path)
 	return entered * 4 >= path->nr_feet * 3;
 }
 
-/* Share the path's samples out over the bytes it is expected to run. */
-static void expect_samples(struct completer *c, uint64_t weight)
+/* Bytes that the path at hand is expected to run, loops counted. */
+static double path_cost(const struct completer *c)
 {
 	double cost = 0;
 
 	for (uint32_t i = 0; i < c->nr_members; i++)
 		if (c->members[i].act)
 			cost += (double)c->members[i].reach.probability * c->members[i].act->cost;
+	return cost;
+}
+
+/* Share the path's samples out over the bytes it is expected to run. */
+static void expect_samples(struct completer *c, uint64_t weight)
+{
+	double cost = path_cost(c);
+
 	for (uint32_t i = 0; cost > 0 && i < c->nr_members; i++)
 		if (c->members[i].act)
 			c->members[i].act->samples_per_byte +=
@@ -439,10 +453,25 @@ static void learn(struct completer *c)
 	activations_learn(&c->acts);
 }
 
+/*
+ * Samples count time; what matters for an order is how often a path ran. So many
+ * samples of a path that runs so many bytes each time stand for so many runs, in
+ * units that let the longest paths keep some digits.
+ */
+static uint64_t runs_of(const struct completer *c, uint64_t samples)
+{
+	double cost = path_cost(c), runs;
+
+	runs = (double)samples * RUN_UNIT / (cost > MIN_COST ? cost : MIN_COST);
+	return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
+}
+
 static void complete_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
 {
 	expand(c, path->feet, path->nr_feet);
 	note_members(c, weight);
+	weight = runs_of(c, weight);
+	c->runs[(out - c->out_path) / c->variants] = (double)weight;
 	for (uint32_t v = 0; v < c->variants; v++)
 		out[v] = emit_path(c, path->kind, path->root, weight, variant_threshold(c, v));
 }
@@ -455,10 +484,19 @@ static void copy_path(struct completer *c, const struct profile_path *path, uint
 		struct profile_foot foot = profile_get_foot(c->in, path->feet[i]);
 		feet[i] = profile_foot(c->out, foot.func, foot.chunks, foot.nr_words);
 	}
+	c->runs[(out - c->out_path) / c->variants] = (double)(weight * c->variants);
 	out[0] = profile_add_path(c->out, path->kind, path->root, feet, path->nr_feet, weight * c->variants);
 	for (uint32_t v = 1; v < c->variants; v++)
 		out[v] = out[0];
 	free(feet);
+}
+
+/* What followed what, in the runs of the path that followed. */
+static uint64_t next_weight(const struct completer *c, uint32_t to, uint64_t weight)
+{
+	double runs = c->runs[to] / (double)c->in->path_weights[to] * (double)weight;
+
+	return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
 }
 
 static void complete_paths(struct completer *c)
@@ -480,7 +518,8 @@ static void complete_paths(struct completer *c)
 		profile_get_next(in, i, &from, &to);
 		for (uint32_t v = 0; v < c->variants; v++)
 			profile_add_next(c->out, c->out_path[(size_t)from * c->variants + v],
-					 c->out_path[(size_t)to * c->variants + v], in->next_weights[i]);
+					 c->out_path[(size_t)to * c->variants + v],
+					 next_weight(c, to, in->next_weights[i]));
 	}
 }
 
@@ -599,6 +638,7 @@ static int run(struct completer *c, const char *vmlinux)
 	c->member_stamp = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_stamp));
 	c->member_of = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_of));
 	c->out_path = xcalloc((size_t)c->in->paths.nr_keys * c->variants + 1, sizeof(*c->out_path));
+	c->runs = xcalloc((size_t)c->in->paths.nr_keys + 1, sizeof(*c->runs));
 	c->has_path = xcalloc((size_t)c->in->names.nr_keys + 1, sizeof(*c->has_path));
 	c->has_fetch = has_fetch_source(c->in);
 	for (int pass = 0; pass < LEARN_PASSES && !c->proved_only; pass++)
@@ -638,6 +678,7 @@ int complete_profile(const struct image *img, const char *vmlinux, const struct 
 	free(c.member_stamp);
 	free(c.member_of);
 	free(c.out_path);
+	free(c.runs);
 	free(c.has_path);
 	free(c.words);
 	free(c.feet);

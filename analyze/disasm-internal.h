@@ -16,8 +16,15 @@ enum compare {
 	CMP_VALUES,	/* two values, or one with a constant */
 };
 
+enum {
+	DISASM_REGISTERS = 32,
+	MAX_SLOT = 4096,	/* no table of functions is longer */
+};
+
 struct disasm_state {
 	bool is_64;
+	int32_t slot[DISASM_REGISTERS];		/* displacement that the register was last loaded with */
+	int32_t slot_ctr;			/* the same of PowerPC's count register */
 	enum compare cmp[DISASM_CONDITIONS];
 };
 
@@ -49,6 +56,13 @@ static inline enum insn_test equality_test(enum compare cmp, bool equal)
 	default:
 		return TEST_OTHER;
 	}
+}
+
+/* A load of a register from memory, or with SLOT_UNKNOWN anything else that sets it. */
+static inline void set_slot(struct disasm_state *s, unsigned int reg, int64_t displacement)
+{
+	s->slot[reg % DISASM_REGISTERS] = displacement >= 0 && displacement < MAX_SLOT ?
+					  (int32_t)displacement : SLOT_UNKNOWN;
 }
 
 /* Sign-extend the low `bits` bits. */

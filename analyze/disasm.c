@@ -120,6 +120,14 @@ void disasm_reset(struct disasm *d)
 
 	memset(&d->state, 0, sizeof(d->state));
 	d->state.is_64 = is_64;
+	for (size_t i = 0; i < DISASM_REGISTERS; i++)
+		d->state.slot[i] = SLOT_UNKNOWN;
+	d->state.slot_ctr = SLOT_UNKNOWN;
+}
+
+int32_t disasm_slot(const struct disasm *d, unsigned int reg)
+{
+	return reg < DISASM_REGISTERS ? d->state.slot[reg] : SLOT_UNKNOWN;
 }
 
 /* What libopcodes itself says: aarch64 and riscv fill this in, the others do not. */
@@ -153,6 +161,7 @@ void disasm_next(struct disasm *d, uint64_t addr, const unsigned char *bytes, si
 	struct disasm_raw raw = { .addr = addr, .bytes = bytes, .kind = INSN_OTHER };
 
 	memset(insn, 0, sizeof(*insn));
+	insn->slot = SLOT_UNKNOWN;
 	d->info.buffer = (bfd_byte *)(uintptr_t)bytes;
 	d->info.buffer_vma = addr;
 	d->info.buffer_length = avail;

@@ -41,12 +41,15 @@ enum insn_test {
 	NR_INSN_TESTS
 };
 
+enum { SLOT_UNKNOWN = -1 };
+
 struct insn {
 	uint32_t len;		/* bytes, at least 1 */
 	enum insn_kind kind;
 	enum insn_test test;	/* of INSN_BRANCH */
 	uint64_t target;	/* of direct jumps, branches and calls */
 	uint64_t table;		/* of INSN_JUMP_INDIRECT: address of a table of addresses it indexes, else 0 */
+	int32_t slot;		/* of indirect calls and jumps: offset of the pointer in the structure it was loaded from */
 	bool error_value;	/* loads a small negative constant: -EINVAL and its kin */
 };
 
@@ -67,5 +70,8 @@ void disasm_free(struct disasm *d);	/* accepts NULL */
  */
 void disasm_next(struct disasm *d, uint64_t addr, const unsigned char *bytes, size_t avail, struct insn *insn);
 void disasm_reset(struct disasm *d);
+
+/* Where register reg was last loaded from, as insn.slot: for calls through a thunk that is named after it. */
+int32_t disasm_slot(const struct disasm *d, unsigned int reg);
 
 #endif

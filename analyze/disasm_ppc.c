@@ -9,6 +9,7 @@ enum {
 	OP_TWI = 3, OP_CMPLI = 10, OP_CMPI = 11, OP_ADDI = 14, OP_BC = 16, OP_SC = 17, OP_B = 18, OP_XL = 19,
 	OP_RLWINM = 21, OP_ANDI = 28, OP_ANDIS = 29, OP_X = 31,
 	XL_BCLR = 16, XL_RFI = 50, XL_RFCI = 51, XL_RFMCI = 38, XL_RFID = 18, XL_HRFID = 274, XL_BCCTR = 528,
+	OP_ADDIS = 15, OP_LWZ = 32, OP_LD = 58, X_LWZX = 23, X_OR = 444, X_MTSPR = 467, SPR_CTR = 9,
 	X_CMP = 0, X_CMPL = 32, X_TW = 4, X_TD = 68,
 };
 
@@ -63,6 +64,23 @@ static void note_flags(struct disasm_state *s, uint32_t word)
 		s->cmp[0] = xo == 28 ? CMP_BITS : CMP_ZERO;
 }
 
+/* lwz, ld: from a structure; mr and mtctr hand on; li, addi, addis, lwzx set something else. */
+static void note_load(struct disasm_state *s, uint32_t word)
+{
+	uint32_t op = field(word, 0, 5), rd = field(word, 6, 10), ra = field(word, 11, 15), xo = field(word, 21, 30);
+
+	if (op == OP_LWZ || (op == OP_LD && !(word & 3)))
+		set_slot(s, rd, ra ? sign_extend(op == OP_LD ? word & 0xfffc : word, 16) : SLOT_UNKNOWN);
+	else if (op == OP_ADDI || op == OP_ADDIS)
+		set_slot(s, rd, SLOT_UNKNOWN);
+	else if (op == OP_X && xo == X_LWZX)
+		set_slot(s, rd, SLOT_UNKNOWN);
+	else if (op == OP_X && xo == X_OR)
+		set_slot(s, ra, rd == field(word, 16, 20) ? s->slot[rd] : SLOT_UNKNOWN);
+	else if (op == OP_X && xo == X_MTSPR && ra == SPR_CTR)
+		s->slot_ctr = s->slot[rd];
+}
+
 static void classify_branch(struct disasm_state *s, const struct disasm_raw *raw, struct insn *insn)
 {
 	uint32_t word = raw->word, op = field(word, 0, 5);
@@ -90,6 +108,7 @@ static void classify_xl(struct disasm_state *s, uint32_t word, struct insn *insn
 	if (xo == XL_RFI || xo == XL_RFCI || xo == XL_RFMCI || xo == XL_RFID || xo == XL_HRFID) {
 		insn->kind = INSN_RETURN;
 	} else if (xo == XL_BCLR || xo == XL_BCCTR) {
+		insn->slot = xo == XL_BCCTR ? s->slot_ctr : SLOT_UNKNOWN;
 		if (link)
 			insn->kind = INSN_CALL_INDIRECT;
 		else if (!is_always(word)) {
@@ -121,5 +140,6 @@ void classify_ppc(struct disasm_state *s, const struct disasm_raw *raw, struct i
 		if (op == OP_ADDI && !field(word, 11, 15))	/* li */
 			insn->error_value = is_error_value(sign_extend(word, 16));
 		note_flags(s, word);
+		note_load(s, word);
 	}
 }

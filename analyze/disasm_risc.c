@@ -93,6 +93,8 @@ static void a64_note(struct disasm_state *s, uint32_t word, struct insn *insn)
 		s->cmp[0] = CMP_VALUES;
 	else if ((word & 0x7f80001f) == 0x7200001f || (word & 0x7f20001f) == 0x6a00001f)	/* tst */
 		s->cmp[0] = CMP_BITS;
+	else if ((word & 0xffc00000) == 0xf9400000)	/* ldr x, [x, #imm] */
+		set_slot(s, word & 31, (word >> 10 & 0xfff) * 8);
 	else if ((word & 0x7fe00000) == 0x12800000)	/* movn */
 		insn->error_value = (word >> 5 & 0xffff) < MAX_ERRNO;
 	else if ((word & 0x60000000) == 0x60000000 && (word & 0x1e000000) == 0x0a000000)
@@ -128,6 +130,7 @@ void classify_arm64(struct disasm_state *s, const struct disasm_raw *raw, struct
 			INSN_RETURN, INSN_RETURN, INSN_BAD, INSN_BAD,
 		};
 		insn->kind = kinds[word >> 21 & 7];
+		insn->slot = s->slot[word >> 5 & 31];
 	} else if ((word & 0xffe0001f) == 0xd4200000 || !(word >> 16)) {	/* brk, udf */
 		insn->kind = INSN_TRAP;
 	} else {
@@ -136,11 +139,14 @@ void classify_arm64(struct disasm_state *s, const struct disasm_raw *raw, struct
 }
 
 /* Compressed forms whose kind depends on the registers: c.jr, c.jalr, c.ebreak, c.beqz, c.bnez. */
-static void classify_rvc(uint32_t half, struct insn *insn)
+static void classify_rvc(struct disasm_state *s, uint32_t half, struct insn *insn)
 {
 	uint32_t rs1 = half >> 7 & 31, rs2 = half >> 2 & 31;
 
-	if ((half & 3) == 2 && half >> 13 == 4 && !rs2) {
+	if ((half & 3) == 0 && half >> 13 == 3) {	/* c.ld */
+		set_slot(s, 8 + (half >> 2 & 7), (half >> 10 & 7) << 3 | (half >> 5 & 3) << 6);
+	} else if ((half & 3) == 2 && half >> 13 == 4 && !rs2) {
+		insn->slot = s->slot[rs1];
 		if (half & 1 << 12)
 			insn->kind = rs1 ? INSN_CALL_INDIRECT : INSN_TRAP;
 		else
@@ -177,7 +183,7 @@ void classify_riscv(struct disasm_state *s, const struct disasm_raw *raw, struct
 	(void)s;
 	insn->target = raw->target;
 	if (raw->len < 4) {
-		classify_rvc((uint32_t)raw->bytes[0] | (uint32_t)raw->bytes[1] << 8, insn);
+		classify_rvc(s, (uint32_t)raw->bytes[0] | (uint32_t)raw->bytes[1] << 8, insn);
 		return;
 	}
 	switch (word & 0x7f) {
@@ -188,6 +194,7 @@ void classify_riscv(struct disasm_state *s, const struct disasm_raw *raw, struct
 		insn->kind = rd ? INSN_CALL : INSN_JUMP;
 		break;
 	case 0x67:		/* jalr; with auipc before it libopcodes knows the target */
+		insn->slot = s->slot[rs1];
 		if (rd)
 			insn->kind = insn->target ? INSN_CALL : INSN_CALL_INDIRECT;
 		else if (rs1 == 1 || rs1 == 5)
@@ -198,6 +205,9 @@ void classify_riscv(struct disasm_state *s, const struct disasm_raw *raw, struct
 	case 0x73:		/* ebreak; mret, sret */
 		insn->kind = word == 0x00100073 ? INSN_TRAP :
 			     word == 0x30200073 || word == 0x10200073 ? INSN_RETURN : INSN_OTHER;
+		break;
+	case 0x03:		/* ld, lw */
+		set_slot(s, rd, (word >> 12 & 7) == (s->is_64 ? 3 : 2) ? sign_extend(word >> 20, 12) : SLOT_UNKNOWN);
 		break;
 	case 0x13:		/* li */
 		insn->error_value = !rs1 && !(word >> 12 & 7) && is_error_value(sign_extend(word >> 20, 12));

@@ -137,14 +137,63 @@ static uint64_t jump_table(const struct x86_insn *x)
 	return (uint64_t)trailing(x, 4);
 }
 
-static void classify_ff(const struct x86_insn *x, struct insn *insn)
+/*
+ * The displacement of a memory operand with a base register, SLOT_UNKNOWN for others:
+ * globals, whose address is fixed, and indexed arrays.
+ */
+static int64_t displacement(const struct x86_insn *x)
+{
+	unsigned int mod = x->p < x->end ? *x->p >> 6 : 3, rm = x->p < x->end ? *x->p & 7 : 0;
+	bool sib = rm == 4;
+
+	if (mod == 3 || (mod == 0 && rm == 5) || (sib && x->end - x->p < 2))
+		return SLOT_UNKNOWN;
+	if (sib && (x->p[1] & 0x38) != 0x20)	/* has an index */
+		return SLOT_UNKNOWN;
+	if (sib && mod == 0 && (x->p[1] & 7) == 5)
+		return SLOT_UNKNOWN;
+	return mod == 0 ? 0 : trailing(x, mod == 1 ? 1 : 4);
+}
+
+static unsigned int reg_field(const struct x86_insn *x)
+{
+	return modrm_reg(x) | (x->rex & 4) << 1;
+}
+
+static unsigned int rm_field(const struct x86_insn *x)
+{
+	return (x->p < x->end ? *x->p & 7u : 0) | (x->rex & 1u) << 3;
+}
+
+static bool is_register(const struct x86_insn *x)
+{
+	return x->p < x->end && *x->p >= 0xc0;
+}
+
+static void note_load(struct disasm_state *s, const struct x86_insn *x)
+{
+	if (x->opcode == 0x8b && !is_register(x))
+		set_slot(s, reg_field(x), displacement(x));
+	else if (x->opcode == 0x8b)
+		set_slot(s, reg_field(x), s->slot[rm_field(x)]);
+	else if (x->opcode == 0x89 && is_register(x))
+		set_slot(s, rm_field(x), s->slot[reg_field(x)]);
+	else if (x->opcode == 0x8d || x->opcode == 0xc7 || x->opcode == 0x33 || x->opcode == 0x63)
+		set_slot(s, x->opcode == 0xc7 ? rm_field(x) : reg_field(x), SLOT_UNKNOWN);
+	else if (x->opcode >= 0xb8 && x->opcode <= 0xbf)
+		set_slot(s, (x->opcode & 7) | (x->rex & 1u) << 3, SLOT_UNKNOWN);
+}
+
+static void classify_ff(const struct disasm_state *s, const struct x86_insn *x, struct insn *insn)
 {
 	switch (modrm_reg(x)) {
 	case 2: case 3:
 		insn->kind = INSN_CALL_INDIRECT;
+		insn->slot = is_register(x) ? s->slot[rm_field(x)] : (int32_t)displacement(x);
 		break;
 	case 4: case 5:
 		insn->kind = INSN_JUMP_INDIRECT;
+		insn->slot = is_register(x) ? s->slot[rm_field(x)] : (int32_t)displacement(x);
 		insn->table = jump_table(x);
 		break;
 	default:
@@ -189,7 +238,7 @@ void classify_x86(struct disasm_state *s, const struct disasm_raw *raw, struct i
 	} else if (op == 0xcc || op == 0x0f0b || op == 0x0fb9) {	/* int3, ud2, ud1 */
 		insn->kind = INSN_TRAP;
 	} else if (op == 0xff) {
-		classify_ff(&x, insn);
+		classify_ff(s, &x, insn);
 		note_flags(s, &x);
 	} else if (op == 0x0f1f && raw->len == 5) {
 		insn->kind = INSN_NOP_PATCHED;
@@ -198,5 +247,6 @@ void classify_x86(struct disasm_state *s, const struct disasm_raw *raw, struct i
 		if (to_register)	/* mov imm32; the imm64 form of b8 ends in a sign too */
 			insn->error_value = is_error_value(trailing(&x, 4));
 		note_flags(s, &x);
+		note_load(s, &x);
 	}
 }

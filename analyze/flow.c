@@ -35,16 +35,18 @@ static bool ask(bool (*fn)(void *, uint64_t), const struct builder *b, uint64_t 
 }
 
 /* Thunks stand for the instruction they replaced. */
-static void see_through_thunks(const struct builder *b, struct insn *insn)
+static void see_through_thunks(const struct builder *b, const struct disasm *d, struct insn *insn)
 {
-	if (!b->oracle)
+	unsigned int reg;
+
+	if (!b->oracle || (insn->kind != INSN_JUMP && insn->kind != INSN_CALL))
 		return;
-	if (insn->kind == INSN_JUMP && ask(b->oracle->is_return_thunk, b, insn->target))
+	if (insn->kind == INSN_JUMP && ask(b->oracle->is_return_thunk, b, insn->target)) {
 		insn->kind = INSN_RETURN;
-	else if (insn->kind == INSN_JUMP && ask(b->oracle->is_indirect_thunk, b, insn->target))
-		insn->kind = INSN_JUMP_INDIRECT;
-	else if (insn->kind == INSN_CALL && ask(b->oracle->is_indirect_thunk, b, insn->target))
-		insn->kind = INSN_CALL_INDIRECT;
+	} else if (b->oracle->is_indirect_thunk && b->oracle->is_indirect_thunk(b->oracle->ctx, insn->target, &reg)) {
+		insn->kind = insn->kind == INSN_JUMP ? INSN_JUMP_INDIRECT : INSN_CALL_INDIRECT;
+		insn->slot = disasm_slot(d, reg);
+	}
 }
 
 static void decode(struct builder *b, struct disasm *d, const unsigned char *bytes)
@@ -57,7 +59,7 @@ static void decode(struct builder *b, struct disasm *d, const unsigned char *byt
 		struct placed_insn *p = &b->insns[b->nr_insns++];
 		p->off = off;
 		disasm_next(d, b->f->addr + off, bytes + off, b->f->size - off, &p->insn);
-		see_through_thunks(b, &p->insn);
+		see_through_thunks(b, d, &p->insn);
 		off += p->insn.len;
 	}
 }
@@ -145,7 +147,8 @@ static void add_call(struct flow *f, const struct placed_insn *p, uint64_t targe
 {
 	ALLOC_GROW(f->calls, f->nr_calls + 1, f->alloc_calls);
 	f->calls[f->nr_calls++] = (struct flow_call){
-		.off = p->off, .end = p->off + p->insn.len, .block = f->nr_blocks - 1, .target = target, .is_tail = is_tail,
+		.off = p->off, .end = p->off + p->insn.len, .block = f->nr_blocks - 1, .target = target,
+		.slot = p->insn.slot, .is_tail = is_tail,
 	};
 	f->blocks[f->nr_blocks - 1].nr_calls++;
 }

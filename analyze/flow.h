@@ -52,6 +52,7 @@ struct flow_call {
 	uint32_t off, end;	/* bytes from the function's start: of the instruction and behind it */
 	uint32_t block;
 	uint64_t target;	/* address, 0: indirect */
+	int32_t slot;		/* of indirect calls, see insn.slot */
 	bool is_tail;
 };
 
@@ -73,7 +74,7 @@ struct flow_oracle {
 	bool (*is_noreturn)(void *ctx, uint64_t addr);
 	/* Jumps to these are returns, calls of them are indirect calls: __x86_return_thunk, __x86_indirect_thunk_*. */
 	bool (*is_return_thunk)(void *ctx, uint64_t addr);
-	bool (*is_indirect_thunk)(void *ctx, uint64_t addr);
+	bool (*is_indirect_thunk)(void *ctx, uint64_t addr, unsigned int *reg);	/* reg: x86's number of the register */
 	void *ctx;
 };
 

@@ -34,6 +34,20 @@ static bool is_listed(const char *name, const char *const *list, size_t nr)
 	return false;
 }
 
+/* Tracepoints (include/linux/tracepoint.h, include/trace/stages): hardly ever enabled, and called through tables. */
+static const char *const tracers[] = {
+	"__SCT__tp_func_", "__bpf_trace_", "__mmap_lock_do_trace_", "__probestub_", "__traceiter_", "perf_trace_",
+	"trace_event_raw_event_", "trace_raw_output_",
+};
+
+static bool begins_with_any(const char *name, const char *const *list, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strncmp(name, list[i], strlen(list[i])))
+			return true;
+	return false;
+}
+
 static bool ends_in(const char *name, const char *end)
 {
 	size_t n = strlen(name), m = strlen(end);
@@ -48,6 +62,8 @@ static unsigned char traits_of(const char *name)
 	if (is_listed(name, noreturns, ARRAY_SIZE(noreturns)))
 		t |= PROGRAM_NORETURN | PROGRAM_COLD;
 	if (is_listed(name, reporters, ARRAY_SIZE(reporters)) || ends_in(name, ".cold"))
+		t |= PROGRAM_COLD;
+	if (begins_with_any(name, tracers, ARRAY_SIZE(tracers)))
 		t |= PROGRAM_COLD;
 	if (!strcmp(name, "__x86_return_thunk"))
 		t |= PROGRAM_RETURN_THUNK;
@@ -83,9 +99,24 @@ static bool is_return_thunk(void *ctx, uint64_t addr)
 	return has_trait(ctx, addr, PROGRAM_RETURN_THUNK);
 }
 
-static bool is_indirect_thunk(void *ctx, uint64_t addr)
+/* __x86_indirect_thunk_r8: the register is in the name. */
+static bool is_indirect_thunk(void *ctx, uint64_t addr, unsigned int *reg)
 {
-	return has_trait(ctx, addr, PROGRAM_INDIRECT_THUNK);
+	static const char *const names[] = {
+		"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+		"r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+	};
+	const struct program *p = ctx;
+	uint32_t f = func_at(p->img, addr);
+
+	if (f == INDEX_NONE || !(p->traits[f] & PROGRAM_INDIRECT_THUNK))
+		return false;
+	const char *name = strrchr(p->img->funcs[f].id, '_');
+	for (*reg = 0; name && *reg < ARRAY_SIZE(names); (*reg)++)
+		if (!strcmp(name + 1, names[*reg]))
+			return true;
+	*reg = UINT32_MAX;
+	return true;
 }
 
 int program_init(struct program *p, const struct image *img, const char *vmlinux)
