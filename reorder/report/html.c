@@ -7,6 +7,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 #include "pagemap.h"
 #include "reorder/plan.h"
 
-enum { FIXED_ROWS = 60 };
+enum { FIXED_ROWS = 60, FIRST_ROWS = 25 };
 
 static void put_escaped(FILE *fp, const char *before, const char *text, const char *after)
 {
@@ -197,8 +198,8 @@ static void put_path_row(const struct plan *p, uint32_t i, double longest, FILE 
 		"<td class=\"opt\" data-v=\"%.3f\"><span class=\"bar\" "
 		"style=\"--b:%.1f%%;--a:%.1f%%\"><i></i><i></i></span>"
 		"</td></tr>\n",
-		path->entries_before, 100 * path->entries_before / longest,
-		100 * path->entries_after / longest);
+		path->entries_before, fmin(100, 100 * path->entries_before / longest),
+		fmin(100, 100 * path->entries_after / longest));
 }
 
 static void put_kinds(const struct plan *p, FILE *fp)
@@ -222,7 +223,8 @@ static void put_paths(const struct plan *p, FILE *fp)
 {
 	double longest = 1;
 
-	for (uint32_t i = 0; i < p->nr_paths; i++) {
+	/* Bars are to the scale of the rows shown at first: one odd path must not dwarf all others. */
+	for (uint32_t i = 0; i < p->nr_paths && i < FIRST_ROWS; i++) {
 		longest = p->paths[i].entries_before > longest ? p->paths[i].entries_before : longest;
 		longest = p->paths[i].entries_after > longest ? p->paths[i].entries_after : longest;
 	}

@@ -79,6 +79,12 @@ static void put_names(const struct plan *p, FILE *fp)
 	fputc(']', fp);
 }
 
+/* A share in ten-thousandths, not 0 unless it is. */
+static double scaled(double share)
+{
+	return share > 0 && share < 1e-4 ? 1 : 1e4 * share;
+}
+
 /* Functions of units with several: name, offset, size, heat. */
 static void put_functions(const struct plan *p, FILE *fp)
 {
@@ -97,7 +103,7 @@ static void put_functions(const struct plan *p, FILE *fp)
 			fputs(j > first ? ",[" : "[", fp);
 			put_string(fp, p->functions[j].name);
 			fprintf(fp, ",%" PRIu32 ",%" PRIu32 ",%.0f]", p->functions[j].off,
-				p->functions[j].size, 1e4 * function_heat(p, u, j));
+				p->functions[j].size, scaled(function_heat(p, u, j)));
 		}
 		fputc(']', fp);
 	}
@@ -200,7 +206,7 @@ void html_data(const struct plan *p, FILE *fp)
 	PUT_COLUMN(fp, p, "a", "%" PRId64, distance(p, u->addr));
 	PUT_COLUMN(fp, p, "s", "%" PRIu32, u->size);
 	PUT_COLUMN(fp, p, "t", "%" PRIu32, u->touched);
-	PUT_COLUMN(fp, p, "h", "%.0f", 1e4 * plan_heat(p, u));
+	PUT_COLUMN(fp, p, "h", "%.0f", scaled(plan_heat(p, u)));
 	PUT_COLUMN(fp, p, "m", "%d", u->moved);
 	put_functions(p, fp);
 	put_paths(p, fp);

@@ -295,7 +295,8 @@ function functionTable(list, label, extra) {
 }
 function showBlock(side, b, found) {
 	const box = $("page-detail"), x = blocks[side].get(b);
-	const name = D.page === D.block ? "Page " + b : bytes(D.block) + " of page " + pageOf(b * D.block - D.lead);
+	const page = pageOf(b * D.block - D.lead);
+	const name = D.page === D.block ? "Page " + page : bytes(D.block) + " of page " + page;
 	box.hidden = false;
 	box.replaceChildren(el("h3", null, name + ", " + sideName(side)),
 			    el("p", { class : "soft" },

@@ -275,6 +275,7 @@ static void count_shares(struct pagemap *m, const struct view *v, bool after)
 	}
 	if (nr)
 		qsort(pages, nr, sizeof(*pages), by_page);
+	m->nr_pages = 0;
 	for (uint32_t i = 0; i < m->nr_blocks; i++) {
 		double sum = 0;
 
@@ -284,6 +285,7 @@ static void count_shares(struct pagemap *m, const struct view *v, bool after)
 			sum += (double)pages[at].weight;
 		if (v->weight)
 			m->blocks[i].heat = sum / (double)v->weight;
+		m->nr_pages += sum > 0;
 	}
 	free(pages);
 }
