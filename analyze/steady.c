@@ -137,7 +137,8 @@ static void sort_nexts(struct steady_run *r)
 	free(fill);
 }
 
-bool steady_init(struct steady *s, const struct callgraph *cg, const uint64_t *unit_addr, const struct machine *m)
+bool steady_init(struct steady *s, const struct callgraph *cg, const uint64_t *unit_addr,
+		 const struct machine *m)
 {
 	struct steady_run r = { .cg = cg, .unit_addr = unit_addr, .random = 0x9e3779b97f4a7c15u };
 

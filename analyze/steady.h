@@ -26,7 +26,8 @@ struct steady {
 };
 
 /* unit_addr: [unit] address under the layout, NULL: as linked. False when the graph has no paths. */
-bool steady_init(struct steady *s, const struct callgraph *cg, const uint64_t *unit_addr, const struct machine *m);
+bool steady_init(struct steady *s, const struct callgraph *cg, const uint64_t *unit_addr,
+		 const struct machine *m);
 void steady_release(struct steady *s);	/* a zeroed one is fine */
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analyze/complete.h"
 #include "analyze/replay.h"
+#include "analyze/steady.h"
 #include "collect/fetch.h"
 #include "collect/reader.h"
 #include "lib/error.h"
@@ -149,6 +150,20 @@ static int predict_misses(const struct job *job, struct plan *plan)
 	return 0;
 }
 
+/* Without a trace: an estimate from the paths, told apart from a prediction by not standing in the plan. */
+static void estimate_misses(const struct job *job)
+{
+	struct steady before, after;
+
+	if (steady_init(&before, &job->cg, job->before.addr, &job->machine) &&
+	    steady_init(&after, &job->cg, job->after.addr, &job->machine)) {
+		note("no fetch trace: an estimated %.2f ITLB misses a path before, %.2f after, paths drawn by weight",
+		     before.mix, after.mix);
+		steady_release(&after);
+	}
+	steady_release(&before);
+}
+
 int job_plan(const struct job *job, struct plan *plan)
 {
 	plan_init(plan);
@@ -160,5 +175,7 @@ int job_plan(const struct job *job, struct plan *plan)
 		plan_release(plan);
 		return -1;
 	}
+	if (!job->trace)
+		estimate_misses(job);
 	return 0;
 }

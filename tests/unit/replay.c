@@ -27,9 +27,8 @@ static uint32_t nr_runs;
 
 static void word(uint32_t w)
 {
-	unsigned char b[4] = { (unsigned char)w, (unsigned char)(w >> 8), (unsigned char)(w >> 16), (unsigned char)(w >> 24) };
-
-	assert_int_equal(fwrite(b, 1, 4, out), 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_not_equal(fputc((int)(w >> 8 * i & 0xff), out), EOF);
 }
 
 static void begin(uint16_t machine, uint32_t cpus, uint32_t build_id)

@@ -25,7 +25,9 @@ static struct callgraph_path paths[2] = {
 	{ .kind = PATH_INTERRUPT, .first_span = 4, .nr_spans = 2, .weight = 1 },
 };
 static struct callgraph_next nexts[2] = { { 0, 1, 5 }, { 1, 0, 5 } };
-static struct callgraph cg = { .image = &img, .spans = spans, .nr_spans = NR_UNITS, .paths = paths, .nr_paths = 2 };
+static struct callgraph cg = {
+	.image = &img, .spans = spans, .nr_spans = NR_UNITS, .paths = paths, .nr_paths = 2,
+};
 
 static struct machine lru(uint32_t entries)
 {
