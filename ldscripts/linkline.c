@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "linkline.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
@@ -106,9 +107,9 @@ char **linkline_with(const struct linkline *l, const char *ld, const char *outpu
 		if (role == ROLE_SCRIPT && script)
 			out[n++] = xasprintf("--script=%s", value == l->script ? script : value);
 		else if (!(role == ROLE_OUTPUT && output) && !(role == ROLE_MAP && map)) {
-			out[n++] = l->argv[i];
+			out[n++] = xstrdup(l->argv[i]);
 			if (next)
-				out[n++] = l->argv[i + 1];
+				out[n++] = xstrdup(l->argv[i + 1]);
 		}
 		i += next;
 	}
@@ -121,4 +122,11 @@ char **linkline_with(const struct linkline *l, const char *ld, const char *outpu
 	if (extra)
 		out[n++] = xstrdup(extra);
 	return out;
+}
+
+void linkline_free(char **argv)
+{
+	for (char **arg = argv; arg && *arg; arg++)
+		free(*arg);
+	free(argv);
 }

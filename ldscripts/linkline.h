@@ -18,10 +18,10 @@ void linkline_init(struct linkline *l, int argc, char **argv);
 
 /*
  * The same line for the linker `ld`, with another output, script, map (each NULL: leave
- * it), and an extra option after all others (NULL: none). NULL-terminated; the strings made for it
- * live as long as the process, which is about to run a linker. The caller frees the array.
+ * it), and an extra option after all others (NULL: none). NULL-terminated; for linkline_free().
  */
 char **linkline_with(const struct linkline *l, const char *ld, const char *output, const char *script,
 		     const char *map, const char *extra);
+void linkline_free(char **argv);	/* accepts NULL */
 
 #endif

@@ -64,7 +64,7 @@ int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *
 	}
 	char **argv = linkline_with(&w->line, w->ld, output, script.tmp, map, extra);
 	ret = run_linker(argv);
-	free(argv);
+	linkline_free(argv);
 out:
 	outfile_abort(&script);
 	return ret;
@@ -236,7 +236,7 @@ int wrapper_run(int argc, char **argv)
 		char **all = linkline_with(&w.line, w.ld, NULL, NULL, NULL, NULL);
 
 		ret = run_replace(all);
-		free(all);
+		linkline_free(all);
 	}
 	free(w.ld);
 	run_finish();

@@ -132,7 +132,7 @@ static int relink(const struct wrapper *w, const char *profile, const char *modu
 			char **argv = linkline_with(&w->line, w->ld, tmp, NULL, NULL, opt);
 
 			ret = run_linker(argv);
-			free(argv);
+			linkline_free(argv);
 			free(opt);
 		}
 	}
@@ -159,7 +159,7 @@ int wrapper_module(const struct wrapper *w, const char *profile)
 	unlink(map);
 	if (ret)
 		unlink(tmp);
-	free(argv);
+	linkline_free(argv);
 	free(tmp);
 	free(map);
 	return ret;

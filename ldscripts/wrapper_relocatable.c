@@ -116,7 +116,7 @@ static int relink(const struct wrapper *w, const struct linkmap *m, const char *
 
 		detail("%u sections of '%s' renamed that would have fused", nr, w->line.output);
 		ret = run_linker(argv);
-		free(argv);
+		linkline_free(argv);
 		free(opt);
 	}
 	outfile_abort(&script);
@@ -132,7 +132,7 @@ int wrapper_relocatable(const struct wrapper *w)
 
 	wrapper_remove_output(w);
 	int ret = run_linker(argv);
-	free(argv);
+	linkline_free(argv);
 	if (!ret && linkmap_read(&m, map))
 		ret = EXIT_FAILED;
 	if (!ret && has_function_sections(&m))
