@@ -11,7 +11,7 @@
 
 enum {
 	NR_PLACES = 1 << 13,
-	NR_NEXTS = 1 << 11,
+	NR_NEXTS = 1 << 13,
 	/* of distinct chains held back; past it they are added and forgotten */
 	SEEN_MAX_BYTES = 32 << 20,
 	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
@@ -257,6 +257,7 @@ static void flush_seen(struct chain *c)
 		index_release(x);
 	}
 	c->seen_bytes = 0;
+	c->nr_flushes++;
 }
 
 static void flush_next(struct chain *c, struct chain_next *n)
@@ -309,11 +310,21 @@ static void link_task(struct chain *c, uint32_t path, const struct chain_sample 
 	t->path = path;
 }
 
+static void count_kernel(struct chain *c, bool resolved)
+{
+	c->samples++;
+	c->kernel++;
+	if (resolved)
+		c->resolved++;
+	else
+		c->unresolved++;
+}
+
 /*
  * The chain's record, made and processed when it is new; else its weight is held
- * back. Returns whether its innermost frame is in a function.
+ * back. Returns its id among those of its kind.
  */
-static bool add_seen(struct chain *c, int kind, const void *key, uint32_t nr, const struct chain_sample *s)
+static uint32_t add_seen(struct chain *c, int kind, const void *key, uint32_t nr, const struct chain_sample *s)
 {
 	if (c->seen_bytes > SEEN_MAX_BYTES)
 		flush_seen(c);
@@ -335,8 +346,9 @@ static bool add_seen(struct chain *c, int kind, const void *key, uint32_t nr, co
 		uint32_t path = add_frames(c, frames, nr, s->weight);
 		*seen = (struct chain_seen){ .path = path, .resolved = resolved };
 	}
+	count_kernel(c, seen->resolved);
 	link_task(c, seen->path, s);
-	return seen->resolved;
+	return i;
 }
 
 void chain_add_other(struct chain *c)
@@ -344,26 +356,34 @@ void chain_add_other(struct chain *c)
 	c->samples++;
 }
 
-static void count_kernel(struct chain *c, bool resolved)
-{
-	c->samples++;
-	c->kernel++;
-	if (resolved)
-		c->resolved++;
-	else
-		c->unresolved++;
-}
-
 void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s)
 {
 	BUG_ON(!nr);
-	count_kernel(c, add_seen(c, 0, frames, nr, s));
+	add_seen(c, 0, frames, nr, s);
 }
 
-void chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s)
+struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s)
 {
 	BUG_ON(!nr);
-	count_kernel(c, add_seen(c, 1, addrs, nr, s));
+	uint32_t id = add_seen(c, 1, addrs, nr, s);
+	return (struct chain_ticket){ id, c->nr_flushes + 1 };
+}
+
+const uint64_t *chain_ticket_addrs(const struct chain *c, struct chain_ticket t, uint32_t *nr)
+{
+	if (t.stamp != c->nr_flushes + 1)
+		return NULL;
+	*nr = c->seen[1].keys[t.id].len / (uint32_t)sizeof(uint64_t);
+	return c->seen[1].keys[t.id].data;
+}
+
+void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_sample *s)
+{
+	struct chain_seen *seen = &c->seen_items[1][t.id];
+
+	seen->pending += s->weight;
+	count_kernel(c, seen->resolved);
+	link_task(c, seen->path, s);
 }
 
 void chain_finish(struct chain *c, struct profile_source *source)

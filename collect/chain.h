@@ -41,6 +41,11 @@ struct chain_sample {
 
 #define CHAIN_NO_TASK UINT64_MAX
 
+/* A chain that was added; zeroed: none. */
+struct chain_ticket {
+	uint32_t id, stamp;
+};
+
 /* Samples of one task further apart are not taken for neighbours. */
 enum { CHAIN_NEAR_NS = 50 * 1000 * 1000 };
 
@@ -59,6 +64,7 @@ struct chain {
 	struct chain_seen *seen_items[2];
 	uint32_t alloc_seen[2];
 	size_t seen_bytes;
+	uint32_t nr_flushes;
 	struct chain_next *nexts;		/* small cache of successions not yet added */
 	struct index tasks;
 	uint32_t last_task;			/* id in tasks of the sample before; INDEX_NONE: none */
@@ -109,7 +115,16 @@ void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, c
  * The same from link-time addresses of the kernel proper, innermost first; fast on
  * repeated chains. Frames of modules and of JIT code need chain_add().
  */
-void chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s);
+struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr,
+				    const struct chain_sample *s);
+
+/*
+ * For readers that can tell a repeated chain cheaply: the addresses of a ticket,
+ * NULL when it has expired, else valid until the next chain_add*(); and the
+ * same chain once more.
+ */
+const uint64_t *chain_ticket_addrs(const struct chain *c, struct chain_ticket t, uint32_t *nr);
+void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_sample *s);
 
 /* One branch out of any order: the call and the entry that it is, if it is one. */
 void chain_add_branch(struct chain *c, const struct chain_branch *b, uint64_t weight);

@@ -60,6 +60,7 @@ struct perfdata {
 	uint32_t alloc_id_attr;
 	uint64_t last_id;	/* looked up last; last_attr is its attr + 1, 0: none */
 	uint32_t last_attr;
+	int id_pos;		/* of the id in a sample, in u64; -1: none. Valid while last_attr is not 0 */
 	char *hostname, *release, *arch;	/* NULL when not told */
 	unsigned char build_id[BUILD_ID_MAX];	/* the kernel's */
 	uint32_t build_id_size;	/* 0: not told */

@@ -15,6 +15,7 @@ enum {
 	WINDOW = 1 << 18,		/* of the file: stays in the cache; a record is at most 64 KiB */
 	PLAIN_WINDOW = 1 << 18,
 	MAX_RECORD = 1 << 16,
+	FIXED_MAX = 9 * 8,		/* of the fields that parse_fixed() knows */
 };
 
 /* attr.sample_type */
@@ -286,12 +287,13 @@ struct perfdata_attr *perfdata_sample_attr(struct perfdata *d, const struct perf
 	if (!d->nr_attrs)
 		return NULL;
 	/* perf makes all events of a session agree on this position. */
-	int pos = id_position(d->attrs[0].sample_type);
-	if (pos < 0)
+	if (!d->last_attr)
+		d->id_pos = id_position(d->attrs[0].sample_type);
+	if (d->id_pos < 0)
 		return &d->attrs[0];
-	if (rec->size < ((size_t)pos + 1) * 8)
+	if (rec->size < ((size_t)d->id_pos + 1) * 8)
 		return NULL;
-	uint64_t id = perfdata_u64(rec->body + 8 * pos, d->swap);
+	uint64_t id = perfdata_u64(rec->body + 8 * d->id_pos, d->swap);
 	if (id != d->last_id || !d->last_attr) {
 		struct perfdata_attr *a = perfdata_find_id(d, id);
 
@@ -404,40 +406,49 @@ static void take_tail(struct cursor *c, const struct perfdata_attr *a, struct pe
 		take(c, take_u64(c));
 }
 
+/* The fields of 8 bytes that come first, in their order; p holds all there can be. Returns what they take. */
+static size_t parse_fixed(uint64_t type, const unsigned char *p, bool swap, struct perfdata_sample *s)
+{
+	const unsigned char *start = p;
+
+	if (type & SAMPLE_IDENTIFIER)
+		s->id = perfdata_u64(p, swap), p += 8;
+	if (type & SAMPLE_IP)
+		s->ip = perfdata_u64(p, swap), p += 8;
+	if (type & SAMPLE_TID) {
+		s->pid = perfdata_u32(p, swap);
+		s->tid = perfdata_u32(p + 4, swap);
+		p += 8;
+	}
+	if (type & SAMPLE_TIME)
+		s->time = perfdata_u64(p, swap), p += 8;
+	if (type & SAMPLE_ADDR)
+		s->addr = perfdata_u64(p, swap), p += 8;
+	if (type & SAMPLE_ID)
+		s->id = perfdata_u64(p, swap), p += 8;
+	if (type & SAMPLE_STREAM_ID)
+		s->stream_id = perfdata_u64(p, swap), p += 8;
+	if (type & SAMPLE_CPU)
+		s->cpu = perfdata_u32(p, swap), p += 8;
+	if (type & SAMPLE_PERIOD)
+		s->period = perfdata_u64(p, swap), p += 8;
+	return (size_t)(p - start);
+}
+
 bool perfdata_sample_parse(const struct perfdata_attr *a, const struct perfdata_record *rec, bool swap,
 			   struct perfdata_sample *s)
 {
-	struct cursor c = { rec->body, rec->size, swap, false };
+	unsigned char padded[FIXED_MAX] = { 0 };
+	const unsigned char *p = rec->body;
 	uint64_t type = a->sample_type;
-	const unsigned char *p;
 
 	memset(s, 0, sizeof(*s));
-	if (type & SAMPLE_IDENTIFIER)
-		s->id = take_u64(&c);
-	if (type & SAMPLE_IP)
-		s->ip = take_u64(&c);
-	if (type & SAMPLE_TID) {
-		p = take(&c, 8);
-		if (!c.over) {
-			s->pid = perfdata_u32(p, swap);
-			s->tid = perfdata_u32(p + 4, swap);
-		}
-	}
-	if (type & SAMPLE_TIME)
-		s->time = take_u64(&c);
-	if (type & SAMPLE_ADDR)
-		s->addr = take_u64(&c);
-	if (type & SAMPLE_ID)
-		s->id = take_u64(&c);
-	if (type & SAMPLE_STREAM_ID)
-		s->stream_id = take_u64(&c);
-	if (type & SAMPLE_CPU) {
-		p = take(&c, 8);
-		if (!c.over)
-			s->cpu = perfdata_u32(p, swap);
-	}
-	if (type & SAMPLE_PERIOD)
-		s->period = take_u64(&c);
+	if (rec->size < FIXED_MAX)
+		p = memcpy(padded, rec->body, rec->size);
+	size_t fixed = parse_fixed(type, p, swap, s);
+	if (fixed > rec->size)
+		return false;
+	struct cursor c = { rec->body + fixed, rec->size - fixed, swap, false };
 	if (type & SAMPLE_READ)
 		take_read(&c, a->read_format);
 	if (type & SAMPLE_CALLCHAIN) {

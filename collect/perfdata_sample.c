@@ -9,7 +9,12 @@
 #include "perfdata_map.h"
 
 /* A record holds at most 64 KiB. */
-enum { MAX_FRAMES = (1 << 16) / 8, BRANCH_ENTRY = 24 };
+enum { MAX_FRAMES = (1 << 16) / 8, BRANCH_ENTRY = 24, NR_MEMOS = 1 << 13 };
+
+struct perfdata_memo {
+	uint64_t hash;
+	struct chain_ticket ticket;
+};
 
 void perfdata_sampler_init(struct perfdata_sampler *s, struct perfdata_map *map, struct profile *p)
 {
@@ -26,6 +31,8 @@ void perfdata_sampler_release(struct perfdata_sampler *s)
 	for (uint32_t i = 0; i < s->nr_lanes; i++) {
 		if (s->lanes[i])
 			chain_release(&s->lanes[i]->chain);
+		if (s->lanes[i])
+			free(s->lanes[i]->memos);
 		free(s->lanes[i]);
 	}
 	free(s->lanes);
@@ -45,6 +52,7 @@ static struct perfdata_lane *get_lane(struct perfdata_sampler *s, uint32_t event
 	if (!s->lanes[event]) {
 		s->lanes[event] = xcalloc(1, sizeof(**s->lanes));
 		chain_init(&s->lanes[event]->chain, s->p, s->map->syms);
+		s->lanes[event]->memos = xcalloc(NR_MEMOS, sizeof(*s->lanes[event]->memos));
 	}
 	return s->lanes[event];
 }
@@ -67,6 +75,57 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
 	if (!nr && sample->ip)
 		s->addrs[nr++] = sample->ip - s->map->slide;
 	return nr;
+}
+
+/*
+ * Most samples repeat a chain, so that is found out before anything is copied: the
+ * kernel part begins the chain, and no other follows. Returns its memo and length,
+ * NULL when the chain is none of these.
+ */
+static struct perfdata_memo *find_memo(struct perfdata_lane *lane, bool swap, const struct perfdata_sample *sample,
+				       uint32_t *nr)
+{
+	const unsigned char *p = sample->chain + 8;
+	uint64_t hash = 0, n = 0, w = 0;
+
+	if (swap || sample->nr_chain < 2 || perfdata_u64(sample->chain, false) != PERFDATA_CONTEXT_KERNEL)
+		return NULL;
+	for (; n + 1 < sample->nr_chain; n++) {
+		w = perfdata_u64(p + 8 * n, false);
+		if (w >= PERFDATA_CONTEXT_MAX)
+			break;
+		hash = hash * 0x9e3779b97f4a7c15u + w;
+	}
+	for (uint64_t i = n; i + 1 < sample->nr_chain; i++)
+		if (perfdata_u64(p + 8 * i, false) == PERFDATA_CONTEXT_KERNEL)
+			return NULL;
+	if (!n)
+		return NULL;
+	hash ^= hash >> 32;
+	struct perfdata_memo *m = &lane->memos[(hash ^ hash >> 15) % NR_MEMOS];
+	if (m->hash != hash)
+		*m = (struct perfdata_memo){ .hash = hash };
+	*nr = (uint32_t)n;
+	return m;
+}
+
+/* Count a chain that a memo remembers; false when it remembers another or none. */
+static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, const struct perfdata_memo *m, uint32_t nr,
+		      const struct perfdata_sample *sample, const struct chain_sample *cs)
+{
+	uint32_t had = 0;
+	const uint64_t *addrs = chain_ticket_addrs(&lane->chain, m->ticket, &had);
+	uint64_t differ = 0;
+
+	if (!addrs || had != nr)
+		return false;
+	for (uint32_t i = 0; i < nr; i++)
+		differ |= addrs[i] ^ (perfdata_u64(sample->chain + 8 + 8 * (size_t)i, false) - s->map->slide);
+	if (differ)
+		return false;
+	s->depth += nr;
+	chain_add_again(&lane->chain, m->ticket, cs);
+	return true;
 }
 
 /* A frame that may lie outside the image. */
@@ -104,8 +163,9 @@ static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, ui
 }
 
 static void add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
-		      const struct chain_sample *cs)
+		      const struct chain_sample *cs, struct perfdata_memo *memo)
 {
+	struct chain_ticket ticket = { 0, 0 };
 	bool mixed = false;
 
 	for (uint32_t i = 0; i < nr && !mixed; i++)
@@ -113,7 +173,9 @@ static void add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, ui
 	if (mixed)
 		add_mixed(s, lane, nr, cs);
 	else
-		chain_add_addrs(&lane->chain, s->addrs, nr, cs);
+		ticket = chain_add_addrs(&lane->chain, s->addrs, nr, cs);
+	if (memo)
+		memo->ticket = ticket;
 }
 
 static void add_branches(struct perfdata_sampler *s, struct perfdata_lane *lane, bool swap,
@@ -144,12 +206,16 @@ void perfdata_sampler_add(struct perfdata_sampler *s, uint32_t event, uint16_t m
 
 	s->samples++;
 	if ((misc & PERFDATA_CPUMODE_MASK) == PERFDATA_CPUMODE_KERNEL) {
-		uint32_t nr = kernel_frames(s, swap, sample);
+		uint32_t nr = 0;
+		struct perfdata_memo *memo = find_memo(lane, swap, sample, &nr);
 
 		s->kernel++;
-		if (!nr)
-			s->addrs[nr++] = 0;	/* in the kernel, nothing said of where: unresolved */
-		add_chain(s, lane, nr, &cs);
+		if (!memo || !add_again(s, lane, memo, nr, sample, &cs)) {
+			nr = kernel_frames(s, swap, sample);
+			if (!nr)
+				s->addrs[nr++] = 0;	/* in the kernel, nothing said of where: unresolved */
+			add_chain(s, lane, nr, &cs, memo);
+		}
 	} else {
 		chain_add_other(&lane->chain);
 	}

@@ -14,6 +14,7 @@ struct perfdata_sample;
 /* One event's samples. */
 struct perfdata_lane {
 	struct chain chain;
+	struct perfdata_memo *memos;	/* of chains met before, by hash */
 	uint64_t named;		/* at code that has a name, but is no function of the image */
 };
 
