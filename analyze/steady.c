@@ -11,10 +11,10 @@
 #include "lib/mem.h"
 
 enum {
-	WARM_RUNS = 4,		/* of a path alone, before it counts */
-	COUNTED_RUNS = 16,
+	WARM_RUNS = 2,		/* of a path alone, before it counts */
+	COUNTED_RUNS = 4,
 	MIX_WARM = 2000,	/* paths, before the mix counts */
-	MIX_RUNS = 40000,
+	MIX_RUNS = 20000,
 	USER_PAGE = 0x10000000,
 };
 
@@ -141,7 +141,9 @@ bool steady_init(struct steady *s, const struct callgraph *cg, const uint64_t *u
 		 const struct machine *m)
 {
 	struct steady_run r = { .cg = cg, .unit_addr = unit_addr, .random = 0x9e3779b97f4a7c15u };
+	struct machine tlb_only = *m;
 
+	tlb_only.l1i_bytes = 0;
 	memset(s, 0, sizeof(*s));
 	r.before = xcalloc((size_t)cg->nr_paths + 1, sizeof(*r.before));
 	for (uint32_t i = 0; i < cg->nr_paths; i++)
@@ -151,8 +153,8 @@ bool steady_init(struct steady *s, const struct callgraph *cg, const uint64_t *u
 		s->nr_paths = cg->nr_paths;
 		s->alone = xcalloc(cg->nr_paths, sizeof(*s->alone));
 		for (uint32_t i = 0; i < cg->nr_paths; i++)
-			s->alone[i] = run_alone(&r, m, i);
-		s->mix = run_mix(&r, m);
+			s->alone[i] = run_alone(&r, &tlb_only, i);
+		s->mix = run_mix(&r, &tlb_only);
 	}
 	bool any = s->nr_paths != 0;
 	free(r.before);
