@@ -18,10 +18,12 @@ static const struct command *const recorders[] = {
 
 static void print_help(void)
 {
-	printf("usage: hottext record WHAT [OPTION...] -o FILE [-- COMMAND]\n\n%s.\n\nwhat:\n", record_command.summary);
+	printf("usage: hottext record WHAT [OPTION...] -o FILE [-- COMMAND]\n\n%s.\n\nwhat:\n",
+	       record_command.summary);
 	for (size_t i = 0; i < ARRAY_SIZE(recorders); i++)
 		printf("  %-8s %s\n", strchr(recorders[i]->name, ' ') + 1, recorders[i]->summary);
-	printf("\n'hottext record WHAT --help' describes one of them.\n\nexample:\n  %s\n", record_command.example);
+	printf("\n'hottext record WHAT --help' describes one of them.\n\nexample:\n  %s\n",
+	       record_command.example);
 }
 
 static int cmd_record(int argc, char **argv)

@@ -33,7 +33,8 @@ static int damaged(const struct fetch *f, const char *what)
 {
 	uint64_t off = input_offset(f->in) + (uint64_t)(f->next - f->base);
 
-	return error("cannot read '%s': %s at byte %" PRIu64 " of the decompressed trace", input_name(f->in), what, off);
+	return error("cannot read '%s': %s at byte %" PRIu64 " of the decompressed trace", input_name(f->in), what,
+		     off);
 }
 
 /* Have at least nr words at f->next; false when the trace ends before. */
@@ -54,7 +55,9 @@ static inline bool have_words(struct fetch *f, unsigned int nr)
 
 static int ends_early(const struct fetch *f)
 {
-	return input_failed(f->in) ? -1 : damaged(f, "trace ends early: no end mark (was the emulator killed?)");
+	if (input_failed(f->in))
+		return -1;
+	return damaged(f, "trace ends early: no end mark (was the emulator killed?)");
 }
 
 int fetch_init(struct fetch *f, struct input *in)
@@ -74,8 +77,8 @@ int fetch_init(struct fetch *f, struct input *in)
 	uint32_t machine = get_word(h + 4);
 
 	if (get_word(h) != FETCH_VERSION)
-		return error("cannot read '%s': fetch trace of version %" PRIu32 ", only %d is known", input_name(in),
-			     get_word(h), FETCH_VERSION);
+		return error("cannot read '%s': fetch trace of version %" PRIu32 ", only %d is known",
+			     input_name(in), get_word(h), FETCH_VERSION);
 	f->nr_cpus = get_word(h + 8);
 	if (machine > UINT16_MAX || !f->nr_cpus || f->nr_cpus > MAX_CPUS)
 		return damaged(f, "bad header");
@@ -103,7 +106,8 @@ static int define(struct fetch *f)
 	b.addr = get_word(f->next) | (uint64_t)get_word(f->next + 4) << 32;
 	b.bytes = get_word(f->next + 8);
 	b.insns = get_word(f->next + 12);
-	if (!b.bytes || b.bytes > MAX_BLOCK_BYTES || !b.insns || b.insns > b.bytes || b.addr + b.bytes - 1 < b.addr)
+	if (!b.bytes || b.bytes > MAX_BLOCK_BYTES || !b.insns || b.insns > b.bytes ||
+	    b.addr + b.bytes - 1 < b.addr)
 		return damaged(f, "bad block definition");
 	if (f->nr_blocks == MAX_BLOCKS)
 		return damaged(f, "too many block definitions");

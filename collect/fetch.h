@@ -38,7 +38,7 @@ struct fetch {
 	bool has_build_id;
 	uint64_t nr_events, nr_insns;	/* read so far; FETCH_EV_RUN counts each repeat */
 	bool ended;			/* the end mark was seen */
-	uint32_t pending_block;		/* decoder state: block that a repeat refers to, UINT32_MAX when none */
+	uint32_t pending_block;		/* decoder state: what a repeat refers to, UINT32_MAX: nothing */
 	const unsigned char *next, *limit;	/* words decoded next, inside in's buffer from base on */
 	const unsigned char *base;
 };

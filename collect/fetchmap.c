@@ -29,8 +29,9 @@ static bool starts(const char *name, const char *prefix)
 /* Scheduler code outside .sched.text that runs between the switch and the resumed code. */
 static bool is_sched(const char *name)
 {
-	static const char *const names[] = { "ret_from_fork", "ret_from_fork_asm", "ret_from_kernel_thread", "schedule_tail",
-					     "finish_task_switch", NULL };
+	static const char *const names[] = {
+		"ret_from_fork", "ret_from_fork_asm", "ret_from_kernel_thread", "schedule_tail", "finish_task_switch", NULL
+	};
 
 	return root_kind(name) == ROOT_SWITCH || one_of(name, names) || starts(name, "finish_task_switch.");
 }
@@ -38,8 +39,9 @@ static bool is_sched(const char *name)
 /* x86 retpolines, return thunks and static-call trampolines. */
 static bool is_thunk(const char *name)
 {
-	static const char *const prefixes[] = { "__x86_indirect_", "__x86_return_", "__SCT__", "srso_", "retbleed_",
-						"__SCK__", NULL };
+	static const char *const prefixes[] = {
+		"__x86_indirect_", "__x86_return_", "__SCT__", "srso_", "retbleed_", NULL
+	};
 
 	for (const char *const *p = prefixes; *p; p++)
 		if (starts(name, *p))
@@ -66,7 +68,8 @@ static enum fetch_where where_is(const struct fetch_map *m, const struct sym *s)
 {
 	if (s->addr >= m->entry_start && s->addr < m->entry_end)
 		return FETCH_ENTRY;
-	if (m->syms->e_machine == EM_PPC && !(s->flags & SYM_FUNC) && s->addr - m->syms->text_addr < PPC_VECTORS_END)
+	if (m->syms->e_machine == EM_PPC && !(s->flags & SYM_FUNC) &&
+	    s->addr - m->syms->text_addr < PPC_VECTORS_END)
 		return FETCH_VECTOR;
 	return !m->entry_end && is_entry_name(s->name) ? FETCH_ENTRY : FETCH_TEXT;
 }
@@ -111,10 +114,13 @@ static uint32_t map_func(struct fetch_map *m, const struct sym *s)
 	return m->nr_funcs - 1;
 }
 
-static void add_piece(struct fetch_map *m, struct fetch_mapped *b, const struct sym *s, uint64_t addr, uint32_t bytes)
+static void add_piece(struct fetch_map *m, struct fetch_mapped *b, const struct sym *s, uint64_t addr,
+		      uint32_t bytes)
 {
 	ALLOC_GROW(m->pieces, m->nr_pieces + 1, m->alloc_pieces);
-	m->pieces[m->nr_pieces++] = (struct fetch_piece){ map_func(m, s), (uint32_t)(addr - s->addr), bytes, 0 };
+	m->pieces[m->nr_pieces++] = (struct fetch_piece){
+		.func = map_func(m, s), .off = (uint32_t)(addr - s->addr), .bytes = bytes,
+	};
 	b->nr_pieces++;
 }
 
@@ -132,7 +138,8 @@ static void share_insns(struct fetch_map *m, const struct fetch_mapped *b, const
 		p[0].insns += left;
 }
 
-static void map_block(struct fetch_map *m, struct fetch_mapped *b, const struct fetch *f, const struct fetch_block *fb)
+static void map_block(struct fetch_map *m, struct fetch_mapped *b, const struct fetch *f,
+		      const struct fetch_block *fb)
 {
 	uint64_t addr = fb->addr, end = fb->addr + fb->bytes;
 	bool real = m->syms->e_machine == EM_PPC && addr < PPC_VECTORS_END;
@@ -175,8 +182,8 @@ int fetch_map_check(const struct fetch *f, const struct symtab *syms, const char
 	uint32_t size = syms->build_id_size;
 
 	if (syms->e_machine && f->e_machine != syms->e_machine)
-		return error("cannot use '%s': its guest is of ELF machine %u, '%s' is for %s", trace, f->e_machine, vmlinux,
-			     symtab_arch(syms));
+		return error("cannot use '%s': its guest is of ELF machine %u, '%s' is for %s", trace, f->e_machine,
+			     vmlinux, symtab_arch(syms));
 	if (!size || !f->has_build_id) {
 		detail("'%s' and '%s' could not be compared: no build-id", trace, vmlinux);
 		return 0;
@@ -184,6 +191,6 @@ int fetch_map_check(const struct fetch *f, const struct symtab *syms, const char
 	if (!memcmp(f->build_id, syms->build_id, size))
 		return 0;
 	return error("cannot use '%s': it is of kernel %s, '%s' is %s; use 'hottext collect --vmlinux OLD' "
-		     "and the profile that it writes", trace, build_id_hex(f->build_id, size, theirs), vmlinux,
-		     build_id_hex(syms->build_id, syms->build_id_size, ours));
+		     "and the profile that it writes", trace, build_id_hex(f->build_id, size, theirs),
+		     vmlinux, build_id_hex(syms->build_id, syms->build_id_size, ours));
 }

@@ -8,7 +8,8 @@
 #include "lib/mem.h"
 #include "lib/symtab.h"
 
-void fetch_paths_init(struct fetch_paths *w, const struct fetch *f, const struct symtab *syms, struct profile *p)
+void fetch_paths_init(struct fetch_paths *w, const struct fetch *f, const struct symtab *syms,
+		      struct profile *p)
 {
 	memset(w, 0, sizeof(*w));
 	fetch_map_init(&w->map, syms);
@@ -144,7 +145,8 @@ static void name_resumed(struct fetch_frame *fr, const struct fetch_func *f, uin
 }
 
 /* What a function met says of the path: its kind and its root. */
-static void name_root(struct fetch_frame *fr, const struct fetch_func *f, uint32_t func, bool is_entry, bool at_start)
+static void name_root(struct fetch_frame *fr, const struct fetch_func *f, uint32_t func, bool is_entry,
+		      bool at_start)
 {
 	if (fr->kind == PATH_TASK) {
 		if (!fr->has_kind && !is_entry)
@@ -228,9 +230,10 @@ static bool is_interrupt(const struct fetch_paths *w, const struct fetch_cpu *c,
 {
 	if (c->prev == INDEX_NONE || !in_entry(w, block) || is_return_point(w, block))
 		return false;
-	/* Where vectors run untranslated first, most only load a TLB entry and go back to where they came from. */
+	/* Where vectors run untranslated first, most only load a TLB entry and go back. */
 	if (c->vectored)
-		return w->map.blocks[block].where == FETCH_VECTOR && w->map.blocks[c->prev].where != FETCH_VECTOR;
+		return w->map.blocks[block].where == FETCH_VECTOR &&
+		       w->map.blocks[c->prev].where != FETCH_VECTOR;
 	return !in_entry(w, c->prev);
 }
 
@@ -384,9 +387,10 @@ static void finish_block(struct fetch_paths *w, uint32_t block, struct profile_s
 	}
 	s->resolved += insns;
 	for (uint32_t i = 0; i < b->nr_pieces; i++) {
-		/* Untranslated code is nowhere that a layout could matter: its time counts, its place does not. */
+		/* No layout matters to untranslated code: its time counts, its place does not. */
 		if (b->where == FETCH_REAL)
-			profile_add_samples(w->profile, w->func_ids[p[i].func], PROFILE_OFF_UNKNOWN, w->runs[block] * p[i].insns);
+			profile_add_samples(w->profile, w->func_ids[p[i].func], PROFILE_OFF_UNKNOWN,
+					    w->runs[block] * p[i].insns);
 		else
 			add_samples(w, &p[i], w->runs[block] * p[i].insns);
 	}
@@ -406,7 +410,7 @@ void fetch_paths_finish(struct fetch_paths *w, struct profile_source *s)
 		const uint32_t *key = w->edges.keys[i].data;
 		const struct fetch_piece *from = last_piece(w, key[0]), *to = first_piece(w, key[1]);
 
-		profile_add_call(w->profile, w->func_ids[from->func], from->off + from->bytes - 1, w->func_ids[to->func],
-				 w->edge_counts[i]);
+		profile_add_call(w->profile, w->func_ids[from->func], from->off + from->bytes - 1,
+				 w->func_ids[to->func], w->edge_counts[i]);
 	}
 }

@@ -31,7 +31,7 @@ struct fetch_frame {
 	struct path_walk walk;
 	uint32_t *stamps;	/* [block]: serial of the path that touched it last */
 	uint32_t alloc_stamps;
-	uint32_t *called;	/* [func of the map]: serial of the path that entered it by a call, while root is sought */
+	uint32_t *called;	/* [func of the map]: serial of the path that called it, while root is sought */
 	uint32_t alloc_called;
 	uint32_t serial;
 	enum path_kind kind;
@@ -45,7 +45,7 @@ struct fetch_frame {
 struct fetch_cpu {
 	struct fetch_frame frames[FETCH_MAX_DEPTH];
 	uint32_t depth;		/* frames in use; 0 in user mode */
-	uint32_t prev;		/* block that ran last, thunks and untranslated vectors left out; INDEX_NONE */
+	uint32_t prev;		/* block that ran last, thunks and real vectors left out; INDEX_NONE */
 	bool vectored;		/* a vector ran since */
 	uint32_t last_path;	/* UINT32_MAX: none */
 };
@@ -69,7 +69,8 @@ struct fetch_paths {
 };
 
 /* fetch must have been begun, syms be of its kernel; all three outlive the walk. */
-void fetch_paths_init(struct fetch_paths *w, const struct fetch *f, const struct symtab *syms, struct profile *p);
+void fetch_paths_init(struct fetch_paths *w, const struct fetch *f, const struct symtab *syms,
+		      struct profile *p);
 void fetch_paths_release(struct fetch_paths *w);
 void fetch_paths_event(struct fetch_paths *w, const struct fetch_event *ev);
 

@@ -144,10 +144,14 @@ int ftrace_begin(struct tracefs_instance **inst, const char *tracer)
 	const char *dir;
 
 	*inst = NULL;
-	if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0 || !(dir = tracefs_tracing_dir()) || access(dir, R_OK | X_OK))
+	if (tracefs_tracing_dir_is_mounted(false, &dir) <= 0)
+		return no_tracefs();
+	dir = tracefs_tracing_dir();
+	if (!dir || access(dir, R_OK | X_OK))
 		return no_tracefs();
 	if (!tracefs_tracer_available(dir, tracer))
-		return error("cannot use tracer '%s': this kernel has none (CONFIG_FUNCTION_GRAPH_TRACER)", tracer);
+		return error("cannot use tracer '%s': this kernel has none (CONFIG_FUNCTION_GRAPH_TRACER)",
+			     tracer);
 	atexit(ftrace_restore);
 	try_own_instance(tracer);
 	*inst = state.instance;

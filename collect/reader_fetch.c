@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reader "fetch": a fetch trace made into a profile. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "fetch.h"
@@ -28,8 +29,8 @@ static int read_events(struct fetch *f, const struct symtab *syms, const struct 
 	while ((ret = fetch_next(f, &ev)) > 0)
 		fetch_paths_event(&w, &ev);
 	if (ret < 0 && opts->force && f->nr_events) {
-		warn("'%s': the readable part is used, %llu blocks run; what follows is lost", input_name(f->in),
-		     (unsigned long long)f->nr_events);
+		warn("'%s': the readable part is used, %" PRIu64 " blocks run; what follows is lost",
+		     input_name(f->in), f->nr_events);
 		ret = 0;
 	}
 	if (!ret) {
@@ -43,17 +44,19 @@ static int read_events(struct fetch *f, const struct symtab *syms, const struct 
 	return ret;
 }
 
-static int read_fetch(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
+static int read_fetch(struct input *in, const char *path, const struct collect_options *opts,
+		      struct profile *p)
 {
 	struct fetch f;
 	int ret;
 
 	(void)path;
 	if (!opts->syms)
-		return error("cannot read '%s': a fetch trace holds addresses, and needs its kernel: give --vmlinux",
-			     input_name(in));
+		return error("cannot read '%s': a fetch trace holds addresses, and needs its kernel: "
+			     "give --vmlinux", input_name(in));
 	ret = fetch_init(&f, in);
-	if (!ret && fetch_map_check(&f, opts->syms, input_name(in), opts->vmlinux ? opts->vmlinux : "the symbols")) {
+	const char *vmlinux = opts->vmlinux ? opts->vmlinux : "the symbols";
+	if (!ret && fetch_map_check(&f, opts->syms, input_name(in), vmlinux)) {
 		ret = -1;
 		if (opts->force) {
 			warn("'%s' is used in spite of that", input_name(in));

@@ -27,8 +27,8 @@ static struct {
 
 static const struct opt options[] = {
 	{ 'o', "output", "FILE", "write the trace here", OPT_STRING, &o.out, 0, 0 },
-	{ 's', "syscall", "NAME", "trace only below this system call, \"read\" say; may be repeated", OPT_LIST,
-	  &o.syscalls, 0, 0 },
+	{ 's', "syscall", "NAME", "trace only below this system call, \"read\" say; may be repeated",
+	  OPT_LIST, &o.syscalls, 0, 0 },
 	{ 'f', "function", "NAME", "trace only below this kernel function; may be repeated", OPT_LIST,
 	  &o.functions, 0, 0 },
 	{ 0, "depth", "N", "trace calls nested at most so deep (default: all)", OPT_UINT, &o.depth, 1, 1000 },
@@ -52,8 +52,9 @@ static bool traceable(const char *list, const char *name)
 /* The kernel function of a system call; to be freed, NULL when there is none. */
 static char *syscall_function(const char *list, const char *name)
 {
-	static const char *const prefixes[] = { "__x64_sys_", "__arm64_sys_", "__riscv_sys_", "__s390x_sys_", "sys_",
-						"__se_sys_", "ksys_" };
+	static const char *const prefixes[] = {
+		"__x64_sys_", "__arm64_sys_", "__riscv_sys_", "__s390x_sys_", "sys_", "__se_sys_", "ksys_",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
 		char *function = xasprintf("%s%s", prefixes[i], name);
@@ -67,7 +68,7 @@ static char *syscall_function(const char *list, const char *name)
 
 static int add_function(bool *first, const char *function)
 {
-	int ret = *first ? ftrace_set("set_graph_function", function) : ftrace_add("set_graph_function", function);
+	int ret = (*first ? ftrace_set : ftrace_add)("set_graph_function", function);
 
 	*first = false;
 	return ret;
@@ -83,12 +84,13 @@ static int limit_functions(void)
 		return ftrace_set("set_graph_function", "");
 	list = tracefs_instance_file_read(NULL, "available_filter_functions", &size);
 	if (!list)
-		return error("cannot limit the trace: this kernel cannot filter functions (CONFIG_DYNAMIC_FTRACE)");
+		return error("cannot limit the trace: this kernel cannot filter functions "
+			     "(CONFIG_DYNAMIC_FTRACE)");
 	for (unsigned int i = 0; !ret && i < o.syscalls.nr; i++) {
 		char *function = syscall_function(list, o.syscalls.items[i]);
 
-		ret = function ? add_function(&first, function)
-			       : error("cannot trace system call '%s': no such function", o.syscalls.items[i]);
+		ret = function ? add_function(&first, function) :
+		      error("cannot trace system call '%s': no such function", o.syscalls.items[i]);
 		free(function);
 	}
 	for (unsigned int i = 0; !ret && i < o.functions.nr; i++)
@@ -212,7 +214,7 @@ static int record_ftrace(int argc, char **argv)
 		return usage_error("record ftrace", "no output: give -o");
 	if (outfile_init(&out, o.out))
 		return EXIT_FAILED;
-	/* From here on a signal must find us restoring, not dying: it is held until record_run or record_wait. */
+	/* A signal must find us restoring, not dying: it is held until record_run or record_wait. */
 	sigset_t set, old;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -236,9 +238,9 @@ const struct command record_ftrace_command = {
 	.name = "record ftrace",
 	.args = "-o FILE [-- COMMAND]",
 	.summary = "trace every kernel function with function_graph: exact calls, whole paths",
-	.details = "Traces the whole system until COMMAND ends, or until interrupted when there is none. Every\n"
-		"tracing setting is put back as it was.",
-	.example = "hottext record ftrace --syscall read --syscall write -o trace.txt -- dd if=/dev/zero of=/tmp/x count=9",
+	.details = "Traces the whole system until COMMAND ends, or until interrupted when there is none.\n"
+		"Every tracing setting is put back as it was.",
+	.example = "hottext record ftrace --syscall read -o trace.txt -- dd if=/dev/zero of=/tmp/x count=9",
 	.opts = options,
 	.options_first = true,
 	.run = record_ftrace,

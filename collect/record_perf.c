@@ -23,11 +23,14 @@ static struct {
 
 static const struct opt options[] = {
 	{ 'o', "output", "FILE", "write it here (default: perf.data)", OPT_STRING, &o.out, 0, 0 },
-	{ 'e', "event", "EVENT", "the event (default: cycles:k, or cpu-clock:k where no counter is)", OPT_STRING,
-	  &o.event, 0, 0 },
-	{ 'F', "frequency", "HZ", "samples a second and CPU (default: 3999)", OPT_UINT, &o.frequency, 1, 1000000 },
-	{ 'b', "branch", NULL, "branch records instead of callchains, where the CPU has them", OPT_FLAG, &o.branches, 0, 0 },
-	{ 0, "itlb", NULL, "sample instruction TLB misses too, to compare with predictions", OPT_FLAG, &o.itlb, 0, 0 },
+	{ 'e', "event", "EVENT", "the event (default: cycles:k, or cpu-clock:k where no counter is)",
+	  OPT_STRING, &o.event, 0, 0 },
+	{ 'F', "frequency", "HZ", "samples a second and CPU (default: 3999)",
+	  OPT_UINT, &o.frequency, 1, 1000000 },
+	{ 'b', "branch", NULL, "branch records instead of callchains, where the CPU has them",
+	  OPT_FLAG, &o.branches, 0, 0 },
+	{ 0, "itlb", NULL, "sample instruction TLB misses too, to compare with predictions",
+	  OPT_FLAG, &o.itlb, 0, 0 },
 	{ 0, "perf", "PROGRAM", "the perf to run (default: perf)", OPT_STRING, &o.perf, 0, 0 },
 	OPT_COMMON
 };
@@ -49,7 +52,8 @@ static int try_event(uint32_t type, uint64_t config)
 
 static int no_right(void)
 {
-	return error("cannot sample the whole system: no right (run as root, or set sysctl kernel.perf_event_paranoid=-1)");
+	return error("cannot sample the whole system: no right "
+		     "(run as root, or set sysctl kernel.perf_event_paranoid=-1)");
 }
 
 /* The event to use; NULL after reporting. */
@@ -86,7 +90,8 @@ static void warn_of_hidden_addresses(void)
 	if (!fp)
 		return;
 	if (fscanf(fp, "%d", &value) == 1 && (value > 1 || (value == 1 && geteuid())))
-		warn("kernel addresses are hidden from perf: set sysctl kernel.kptr_restrict=0, else KASLR cannot be undone");
+		warn("kernel addresses are hidden from perf: set sysctl kernel.kptr_restrict=0, "
+		     "else KASLR cannot be undone");
 	fclose(fp);
 }
 
@@ -103,8 +108,10 @@ static int run_perf(const char *event, int argc, char **argv)
 	if (outfile_init(&out, name))
 		goto out_args;
 	const char *file = out.tmp ? out.tmp : out.path;
-	const char *fixed[] = { o.perf ? o.perf : "perf", "record", "-q", "-a", "-F", hz, "-o", file, "-e", event,
-				o.branches ? "-j" : "-g", o.branches ? "any,k" : "--kernel-callchains" };
+	const char *fixed[] = {
+		o.perf ? o.perf : "perf", "record", "-q", "-a", "-F", hz, "-o", file, "-e", event,
+		o.branches ? "-j" : "-g", o.branches ? "any,k" : "--kernel-callchains",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		args[n++] = (char *)fixed[i];
@@ -119,7 +126,7 @@ static int run_perf(const char *event, int argc, char **argv)
 	ret = record_run(args, "install linux-perf");
 	if (ret >= 0 && (stat(file, &st) || !st.st_size))
 		ret = error("cannot write '%s': perf recorded nothing", name);
-	/* perf hands on the command's status; a signal that ended the recording is the usual way to end one. */
+	/* perf hands on the command's status; without one, a signal is the usual way to end. */
 	if (ret >= 0 && outfile_commit(&out))
 		ret = -1;
 	if (ret > 0 && !argc && record_signal())
@@ -133,7 +140,7 @@ out_args:
 static int record_perf(int argc, char **argv)
 {
 	if (o.out && !strcmp(o.out, "-"))
-		return usage_error("record perf", "perf.data cannot go to standard output: it is not written in order");
+		return usage_error("record perf", "perf.data is not written in order: name a file");
 	const char *event = pick_event();
 	if (!event)
 		return EXIT_FAILED;

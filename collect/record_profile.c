@@ -24,7 +24,8 @@ static const struct opt options[] = {
 static int failed(void)
 {
 	if (errno == ENOENT)
-		return error("cannot read '%s': the kernel keeps no profile (boot it with profile=2)", o.proc);
+		return error("cannot read '%s': the kernel keeps no profile (boot it with profile=2)",
+			     o.proc);
 	if (errno == EACCES || errno == EPERM)
 		return error("cannot read '%s': no right (run as root)", o.proc);
 	return error("cannot read '%s': %s", o.proc, strerror(errno));
@@ -91,8 +92,8 @@ const struct command record_profile_command = {
 	.name = "record profile",
 	.args = "-o FILE [-- COMMAND]",
 	.summary = "reset and read /proc/profile: the kernel's own flat profile, on any machine",
-	.details = "Records until COMMAND ends, or until interrupted when there is none. The kernel must have been\n"
-		"booted with profile=SHIFT.",
+	.details = "Records until COMMAND ends, or until interrupted when there is none. The kernel must\n"
+		"have been booted with profile=SHIFT.",
 	.example = "hottext record profile -o counters -- sleep 60",
 	.opts = options,
 	.options_first = true,

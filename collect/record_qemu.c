@@ -32,15 +32,18 @@ static const struct opt options[] = {
 	{ 'o', "output", "TRACE", "write the fetch trace here", OPT_STRING, &o.out, 0, 0 },
 	{ 0, "vmlinux", "FILE", "the guest's kernel: symbols for --mark, build-id for the trace", OPT_STRING,
 	  &o.vmlinux, 0, 0 },
-	{ 0, "mark", "SYMBOL", "recording goes on and off each time the guest enters it", OPT_LIST, &o.marks, 0, 0 },
+	{ 0, "mark", "SYMBOL", "recording goes on and off each time the guest enters it",
+	  OPT_LIST, &o.marks, 0, 0 },
 	{ 0, "machine-sim", "SPEC", "simulate an ITLB: ENTRIES[xWAYS][:PAGE[/USERPAGE]][:lru|fifo|rr|random]"
 	  "[:flush=none|user|all]", OPT_LIST, &o.sims, 0, 0 },
-	{ 0, "count", "SYMBOL", "count executions of what begins there (a symbol or 0xADDRESS)", OPT_LIST, &o.count, 0, 0 },
+	{ 0, "count", "SYMBOL", "count executions of what begins there (a symbol or 0xADDRESS)",
+	  OPT_LIST, &o.count, 0, 0 },
 	{ 0, "counts", "FILE", "write the simulation's counts here (default: standard error)", OPT_STRING,
 	  &o.counts, 0, 0 },
-	{ 0, "kernel-base", "ADDRESS", "lowest kernel address, hexadecimal (default: by architecture)", OPT_STRING,
-	  &o.kernel_base, 0, 0 },
-	{ 0, "plugin", "FILE", "the plugin (default: hottext-qemu.so beside hottext)", OPT_STRING, &o.plugin, 0, 0 },
+	{ 0, "kernel-base", "ADDRESS", "lowest kernel address, 0xHEX (default: by architecture)",
+	  OPT_STRING, &o.kernel_base, 0, 0 },
+	{ 0, "plugin", "FILE", "the plugin (default: hottext-qemu.so beside hottext)",
+	  OPT_STRING, &o.plugin, 0, 0 },
 	OPT_COMMON
 };
 
@@ -81,8 +84,13 @@ static char *find_plugin(void)
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	if (o.plugin)
-		return realpath(o.plugin, NULL) ?: (error("cannot read '%s': %s", o.plugin, strerror(errno)), NULL);
+	if (o.plugin) {
+		char *path = realpath(o.plugin, NULL);
+
+		if (!path)
+			error("cannot read '%s': %s", o.plugin, strerror(errno));
+		return path;
+	}
 	if (n > 0) {
 		self[n] = '\0';
 		*strrchr(self, '/') = '\0';
@@ -151,7 +159,8 @@ static int build_argument(struct plugin_arg *a, const struct symtab *st)
 	free(plugin);
 	for (unsigned int i = 0; i < o.sims.nr; i++) {
 		if (!sim_parse(&spec, o.sims.items[i]))
-			return usage_error("record qemu", "bad value '%s' for --machine-sim", o.sims.items[i]);
+			return usage_error("record qemu", "bad value '%s' for --machine-sim",
+					   o.sims.items[i]);
 		append(a, "sim=", o.sims.items[i]);
 	}
 	for (unsigned int i = 0; i < o.marks.nr; i++) {
@@ -183,16 +192,19 @@ static int check_command(int argc, char **argv, const struct symtab *st)
 	static const uint16_t kaslr[] = { EM_X86_64, EM_AARCH64, EM_RISCV };
 	static const char prefix[] = "qemu-system-";
 	const char *program = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
-	const struct guest *target = strncmp(program, prefix, strlen(prefix)) ? NULL : guest_find(program + strlen(prefix));
+	const struct guest *target = NULL;
 	bool randomised = false, nokaslr = false;
 
+	if (!strncmp(program, prefix, strlen(prefix)))
+		target = guest_find(program + strlen(prefix));
 	if (target && st->e_machine && !guest_for_kernel(target, st->e_machine))
 		return error("cannot run '%s' under '%s': it is for %s", o.vmlinux, argv[0], symtab_arch(st));
 	for (int i = 1; i < argc; i++) {
 		bool accel = !strcmp(argv[i], "-accel") && i + 1 < argc && strncmp(argv[i + 1], "tcg", 3);
 
 		if (!strcmp(argv[i], "-enable-kvm") || !strcmp(argv[i], "--enable-kvm") || accel)
-			return error("cannot record under '%s': plugins need emulation (drop it, or use -accel tcg)", argv[i]);
+			return error("cannot record under '%s': plugins need emulation "
+				     "(drop it, or use -accel tcg)", argv[i]);
 		if (!strcmp(argv[i], "-append") && i + 1 < argc)
 			nokaslr |= has_word(argv[i + 1], "nokaslr");
 	}
@@ -235,8 +247,8 @@ static int count_events(const char *path, const char *name)
 	ret = fetch_init(&f, in);
 	while (!ret && (ret = fetch_next(&f, &ev)) > 0)
 		ret = 0;
-	detail("%" PRIu64 " blocks run, %" PRIu64 " instructions, %" PRIu32 " distinct blocks", f.nr_events, f.nr_insns,
-	       f.nr_blocks);
+	detail("%" PRIu64 " blocks run, %" PRIu64 " instructions, %" PRIu32 " distinct blocks", f.nr_events,
+	       f.nr_insns, f.nr_blocks);
 	if (!ret && !f.nr_events)
 		warn("'%s' holds no executions%s", name, o.marks.nr ? ": the mark was never reached" : "");
 	fetch_release(&f);
@@ -244,7 +256,7 @@ static int count_events(const char *path, const char *name)
 	return ret;
 }
 
-/* Whether the trace is worth keeping: complete, or cut short (the emulator was killed) with something before the cut. */
+/* Whether the trace is worth keeping: complete, or cut short, by a kill say, with something before the cut. */
 static int check_trace(const char *path, const char *name)
 {
 	struct mapfile f;
@@ -299,7 +311,7 @@ static int record_qemu(int argc, char **argv)
 	if (!o.out && !o.sims.nr && !o.count.nr)
 		return usage_error("record qemu", "nothing to record: give -o or --machine-sim");
 	if (o.out && !strcmp(o.out, "-"))
-		return usage_error("record qemu", "the trace cannot go to standard output, which is the guest's");
+		return usage_error("record qemu", "standard output is the guest's: name a file");
 	if (o.vmlinux && symtab_read_vmlinux(&st, o.vmlinux))
 		return EXIT_FAILED;
 	ret = build_argument(&plugin, &st);
@@ -315,10 +327,11 @@ const struct command record_qemu_command = {
 	.name = "record qemu",
 	.args = "-o TRACE -- qemu-system-... ARGS",
 	.summary = "run a guest under QEMU and record what it fetches; simulate ITLBs exactly",
-	.details = "The emulator runs as given, with a plugin added; its standard streams and exit status are passed\n"
-		"through. Give the guest nokaslr, and --vmlinux, whose build-id goes into the trace.",
+	.details = "The emulator runs as given, with a plugin added; its standard streams and exit status are\n"
+		"passed through. Give the guest nokaslr, and --vmlinux, whose build-id goes into the trace.",
 	.example = "hottext record qemu --vmlinux vmlinux --machine-sim 32 -o boot.fetch -- \\\n"
-		"    qemu-system-x86_64 -nographic -no-reboot -kernel bzImage -initrd i.gz -append 'console=ttyS0 nokaslr'",
+		"    qemu-system-x86_64 -nographic -no-reboot -kernel bzImage -initrd i.gz \\\n"
+		"    -append 'console=ttyS0 nokaslr'",
 	.opts = options,
 	.options_first = true,
 	.run = record_qemu,

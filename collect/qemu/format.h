@@ -14,17 +14,17 @@
 
 #define FETCH_MAGIC "HTFETCH1"
 
-/* Header words: version, e_machine of the guest, cpus, kernel base low, kernel base high, build-id words[8] (0: none). */
+/* Header words: version, e_machine of the guest, cpus, kernel base low and high, build-id words[8] (0: none). */
 enum { FETCH_VERSION = 1, FETCH_HEADER_WORDS = 13 };
 
 enum fetch_control {
 	FETCH_CONTROL = 0xffffff00u,
 	FETCH_DEFINE = 0xffffff01u,	/* address low, address high, bytes, instructions: the next block */
 	FETCH_REPEAT = 0xffffff02u,	/* n: the block before ran n times more */
-	FETCH_SWITCH = 0xffffff03u,	/* the address space was switched (user pages now mean other memory) */
+	FETCH_SWITCH = 0xffffff03u,	/* the address space was switched: user pages mean other memory */
 	FETCH_CPU = 0xffffff04u,	/* n: what follows ran on cpu n (0 at the start) */
-	FETCH_MARK = 0xffffff05u,	/* 0 or 1: recording stopped, started; nothing in between is recorded */
-	FETCH_END = 0xffffff06u,	/* blocks run low, high, instructions low, high: the whole trace's totals; last */
+	FETCH_MARK = 0xffffff05u,	/* 0 or 1: recording stopped, started; nothing between is there */
+	FETCH_END = 0xffffff06u,	/* blocks run low, high, instructions low, high: totals; last */
 };
 
 #endif

@@ -111,8 +111,9 @@ static void print_tallies(const struct tallies *t, const char *scope)
 		char name[96];
 
 		sim_describe(&g.specs[i], name, sizeof(name));
-		fprintf(g.simout, "%ssim %s: kernel_misses=%" PRIu64 " user_misses=%" PRIu64 " kernel_fetches=%" PRIu64
-			" user_fetches=%" PRIu64 " insns=%" PRIu64 "\n", scope, name, c->misses[1], c->misses[0],
+		fprintf(g.simout, "%ssim %s: kernel_misses=%" PRIu64 " user_misses=%" PRIu64, scope, name,
+			c->misses[1], c->misses[0]);
+		fprintf(g.simout, " kernel_fetches=%" PRIu64 " user_fetches=%" PRIu64 " insns=%" PRIu64 "\n",
 			c->fetches[1], c->fetches[0], t->insns[1] + t->insns[0]);
 	}
 	for (unsigned int i = 0; i < g.nr_counts; i++)
@@ -177,9 +178,9 @@ static bool is_new_mark(struct cpu *cpu, const struct block *b)
 
 static void define_block(struct block *b)
 {
-	writer_control(&g.writer, FETCH_DEFINE, 4,
-		       (uint32_t[]){ (uint32_t)b->addr, (uint32_t)(b->addr >> 32), (uint32_t)(b->last - b->addr + 1),
-				     b->insns });
+	uint32_t words[] = { (uint32_t)b->addr, (uint32_t)(b->addr >> 32), (uint32_t)(b->last - b->addr + 1), b->insns };
+
+	writer_control(&g.writer, FETCH_DEFINE, 4, words);
 	b->number = g.nr_numbered++;
 }
 
@@ -268,12 +269,14 @@ static uint64_t hash_bytes(uint64_t h, const unsigned char *p, size_t n)
 
 static uint32_t find_slot(const struct block *b)
 {
-	uint32_t mask = g.table_size - 1, slot = (uint32_t)((b->hash ^ b->addr * 0x9e3779b97f4a7c15u) >> 20) & mask;
+	uint32_t mask = g.table_size - 1;
+	uint32_t slot = (uint32_t)((b->hash ^ b->addr * 0x9e3779b97f4a7c15u) >> 20) & mask;
 
 	for (; g.table[slot]; slot = (slot + 1) & mask) {
 		const struct block *have = g.table[slot];
 
-		if (have->addr == b->addr && have->last == b->last && have->hash == b->hash && have->insns == b->insns)
+		if (have->addr == b->addr && have->last == b->last && have->hash == b->hash &&
+		    have->insns == b->insns)
 			break;
 	}
 	return slot;
@@ -295,7 +298,7 @@ static bool grow_table(void)
 	return true;
 }
 
-/* The block equal to key, made when new; blocks live as long as the emulator, which holds pointers to them. */
+/* The block equal to key, made when new; blocks live as long as the emulator, which points to them. */
 static struct block *intern_block(const struct block *key)
 {
 	struct block *b = NULL;
@@ -335,7 +338,7 @@ static uint32_t classify(const struct block *b)
 
 static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 {
-	struct block key = { .addr = qemu_plugin_tb_vaddr(tb), .hash = 0xcbf29ce484222325u, .number = UINT32_MAX };
+	struct block key = { .addr = qemu_plugin_tb_vaddr(tb), .number = UINT32_MAX };
 	size_t nr = qemu_plugin_tb_n_insns(tb), bytes = 0;
 
 	(void)id;
@@ -343,6 +346,7 @@ static void on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 		return;
 	if (g.guest->is_32)
 		key.addr &= UINT32_MAX;
+	key.hash = 0xcbf29ce484222325u;
 	key.insns = (uint32_t)nr;
 	key.flags = classify(&key);
 	for (size_t i = 0; i < nr; i++) {

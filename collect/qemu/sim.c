@@ -83,15 +83,17 @@ static int put_page(char *buf, unsigned long size, unsigned int shift)
 void sim_describe(const struct sim_spec *spec, char *buf, unsigned long size)
 {
 	static const char *const policies[] = { "lru", "fifo", "rr", "random" };
+	static const char *const flushes[] = { "", " flush=user", " flush=all" };
 	char page[24], user[24], ways[24] = "";
 
 	put_page(page, sizeof(page), spec->kernel_shift);
 	put_page(user, sizeof(user), spec->user_shift);
 	if (spec->ways != spec->entries)
 		snprintf(ways, sizeof(ways), " %u-way", spec->ways);
-	snprintf(buf, size, "%ux%s%s%s%s %s%s", spec->entries, page, spec->user_shift != spec->kernel_shift ? "/" : "",
-		 spec->user_shift != spec->kernel_shift ? user : "", ways, policies[spec->policy],
-		 spec->flush == SIM_FLUSH_NONE ? "" : spec->flush == SIM_FLUSH_USER ? " flush=user" : " flush=all");
+	bool two_sizes = spec->user_shift != spec->kernel_shift;
+
+	snprintf(buf, size, "%ux%s%s%s%s %s%s", spec->entries, page, two_sizes ? "/" : "", two_sizes ? user : "", ways,
+		 policies[spec->policy], flushes[spec->flush]);
 }
 
 bool sim_init(struct sim *s, const struct sim_spec *spec)

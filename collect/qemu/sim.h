@@ -28,7 +28,7 @@ struct sim_spec {
 };
 
 struct sim_counts {
-	uint64_t misses[2], fetches[2];	/* [1]: kernel. A fetch is a touch of another page than the last one */
+	uint64_t misses[2], fetches[2];	/* [1]: kernel. A fetch touches another page than the last */
 };
 
 struct sim {

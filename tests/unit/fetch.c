@@ -224,7 +224,7 @@ static void spoil_cpus(struct trace *t) { t->words[4] = 0; end(t, 0, 0); }
 static void spoil_undefined(struct trace *t) { put(t, 0); end(t, 1, 1); }
 static void spoil_empty_block(struct trace *t) { define(t, BASE, 0, 1); end(t, 0, 0); }
 static void spoil_wrap(struct trace *t) { define(t, UINT64_MAX - 2, 16, 4); end(t, 0, 0); }
-static void spoil_repeat(struct trace *t) { define(t, BASE, 4, 1); put(t, FETCH_REPEAT); put(t, 3); end(t, 3, 3); }
+static void spoil_repeat(struct trace *t) { define(t, BASE, 4, 1); put(t, FETCH_REPEAT); put(t, 3); }
 static void spoil_cpu(struct trace *t) { put(t, FETCH_CPU); put(t, 2); end(t, 0, 0); }
 static void spoil_mark(struct trace *t) { put(t, FETCH_MARK); put(t, 2); end(t, 0, 0); }
 static void spoil_totals(struct trace *t) { define(t, BASE, 4, 1); put(t, 0); end(t, 2, 1); }
@@ -266,8 +266,8 @@ static const char kallsyms[] =
 	"ffffffff81001200 T __entry_text_end\n"
 	"ffffffff81001200 T _etext\n";
 
-enum { USER, ENTRY, ENTRY_BACK, DO, DO_BACK, READ, READ_BACK, VFS, VFS_BACK, COPY, COPY_LOOP, IRQ, IRQ_BACK, SYSVEC,
-       SCHED, SCHED_BACK, SWITCH, PIPE_BACK };
+enum { USER, ENTRY, ENTRY_BACK, DO, DO_BACK, READ, READ_BACK, VFS, VFS_BACK, COPY, COPY_LOOP, IRQ, IRQ_BACK,
+       SYSVEC, SCHED, SCHED_BACK, SWITCH, PIPE_BACK };
 
 static void define_kernel(struct trace *t)
 {
@@ -312,7 +312,8 @@ static void make_profile(struct profile *p, const uint32_t *blocks, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		sum += insns[blocks[i]];
 	end(&t, (uint32_t)nr, sum);
-	char *path = write_temp(t.words, t.nr * 4, "kernel"), *syms = write_temp(kallsyms, strlen(kallsyms), "kallsyms");
+	char *path = write_temp(t.words, t.nr * 4, "kernel");
+	char *syms = write_temp(kallsyms, strlen(kallsyms), "kallsyms");
 	assert_int_equal(symtab_read_kallsyms(&st, syms), 0);
 	opts.syms = &st;
 	struct input *in = input_open(path);
@@ -352,8 +353,9 @@ static uint64_t call_weight(const struct profile *p, const char *from, const cha
 	return 0;
 }
 
-static const uint32_t plain_read[] = { USER, ENTRY, DO, READ, VFS, COPY, COPY_LOOP, COPY_LOOP, VFS_BACK, READ_BACK,
-				       DO_BACK, ENTRY_BACK, USER };
+static const uint32_t plain_read[] = {
+	USER, ENTRY, DO, READ, VFS, COPY, COPY_LOOP, COPY_LOOP, VFS_BACK, READ_BACK, DO_BACK, ENTRY_BACK, USER,
+};
 
 static void walks_a_syscall(void **state)
 {
@@ -379,8 +381,10 @@ static void walks_a_syscall(void **state)
 /* The interrupted path goes on; the interrupt is one of its own, and nobody's call. */
 static void walks_an_interrupt(void **state)
 {
-	static const uint32_t blocks[] = { USER, ENTRY, DO, READ, VFS, COPY, IRQ, SYSVEC, IRQ_BACK, COPY_LOOP, VFS_BACK,
-					   IRQ, SYSVEC, IRQ_BACK, READ_BACK, DO_BACK, ENTRY_BACK, USER };
+	static const uint32_t blocks[] = {
+		USER, ENTRY, DO, READ, VFS, COPY, IRQ, SYSVEC, IRQ_BACK, COPY_LOOP, VFS_BACK,
+		IRQ, SYSVEC, IRQ_BACK, READ_BACK, DO_BACK, ENTRY_BACK, USER,
+	};
 	struct profile p;
 
 	(void)state;
@@ -396,10 +400,12 @@ static void walks_an_interrupt(void **state)
 /* Interrupted right before a call arrived: the call counts, once, and not as the interrupt's. */
 static void keeps_an_interrupted_call(void **state)
 {
-	static const uint32_t blocks[] = { USER, ENTRY, DO, READ, VFS, COPY, IRQ, SYSVEC, IRQ_BACK, COPY_LOOP, VFS_BACK,
-					   READ_BACK, DO_BACK, ENTRY_BACK, USER,
-					   USER, ENTRY, DO, READ, VFS, IRQ, SYSVEC, IRQ_BACK, COPY, COPY_LOOP, VFS_BACK,
-					   READ_BACK, DO_BACK, ENTRY_BACK, USER };
+	static const uint32_t blocks[] = {
+		USER, ENTRY, DO, READ, VFS, COPY, IRQ, SYSVEC, IRQ_BACK, COPY_LOOP, VFS_BACK,
+		READ_BACK, DO_BACK, ENTRY_BACK, USER,
+		USER, ENTRY, DO, READ, VFS, IRQ, SYSVEC, IRQ_BACK, COPY, COPY_LOOP, VFS_BACK,
+		READ_BACK, DO_BACK, ENTRY_BACK, USER,
+	};
 	struct profile p;
 
 	(void)state;
@@ -413,8 +419,9 @@ static void keeps_an_interrupted_call(void **state)
 
 static void cuts_at_a_switch(void **state)
 {
-	static const uint32_t blocks[] = { USER, ENTRY, DO, READ, SCHED, SWITCH, SCHED_BACK, PIPE_BACK, VFS_BACK,
-					   DO_BACK, ENTRY_BACK, USER };
+	static const uint32_t blocks[] = {
+		USER, ENTRY, DO, READ, SCHED, SWITCH, SCHED_BACK, PIPE_BACK, VFS_BACK, DO_BACK, ENTRY_BACK, USER,
+	};
 	struct profile p;
 
 	(void)state;
@@ -444,8 +451,10 @@ static void needs_symbols(void **state)
 
 static void parses_sim_specs(void **state)
 {
-	static const char *const bad[] = { "", "0", "x8", "32x5", "33x8", "24x8", "32:3K", "32:lru:what", "32:4K/", "99999999",
-					   "32x", "32:flush=some", "32:4Kx", "-3" };
+	static const char *const bad[] = {
+		"", "0", "x8", "32x5", "33x8", "24x8", "32:3K", "32:lru:what", "32:4K/", "99999999", "32x",
+		"32:flush=some", "32:4Kx", "-3",
+	};
 	static const struct { const char *spec, *text; } good[] = {
 		{ "32", "32x4K lru" }, { "64:fifo", "64x4K fifo" }, { "128x8:4K:lru", "128x4K 8-way lru" },
 		{ "8:2M/4K", "8x2M/4K lru" }, { "64:1K:rr:flush=user", "64x1K rr flush=user" },
