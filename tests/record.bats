@@ -91,3 +91,12 @@ setup() {
 	run "$HOTTEXT" record ftrace -- true
 	[ "$status" -eq 2 ]
 }
+
+@test "record: the manual page names every option" {
+	for what in perf ftrace profile qemu; do
+		while read -r option; do
+			grep -q -e "Fl -$option\b" -e "Fl . , -$option\b" doc/hottext-record.1
+		done < <("$HOTTEXT" record $what --help | sed -n 's/^  ..,\{0,1\} *--\([a-z-]*\).*/\1/p' |
+			grep -v -x -e verbose -e quiet -e help)
+	done
+}
