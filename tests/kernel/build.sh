@@ -26,7 +26,7 @@ die() { echo "build: $*" >&2; exit 1; }
 export KBUILD_BUILD_TIMESTAMP=2024-01-01 KBUILD_BUILD_USER=hottext KBUILD_BUILD_HOST=hottext
 export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS O Q V VERSION prefix
-export PATH=$top:$PATH
+export PATH=$PATH:$top
 
 unpack_source()
 {
