@@ -7,6 +7,15 @@
  * outermost first, a count last. Names may hold blanks. Kernel frames carry _[k] or
  * [k]; bcc may put a frame "-" or "--" before them. Where nothing is marked, the
  * kernel begins at the first frame that only a kernel has: an entry.
+ *
+ * And bpftrace's own maps, innermost first, offsets in decimal:
+ *
+ *   @[
+ *       vfs_write+1
+ *       ksys_write+95
+ *       do_syscall_64+59
+ *       entry_SYSCALL_64_after_hwframe+68
+ *   , dd]: 12
  */
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +236,27 @@ static int read_lines(struct folded *x, struct input *in, bool force)
 	return input_failed(in) ? -1 : 0;
 }
 
+static int finish(struct folded *x, struct input *in, const char *reader)
+{
+	const struct symtab *syms = x->chain.syms;
+	struct profile_source *s = profile_add_source(x->chain.profile, reader);
+
+	if (syms)
+		source_set_kernel(s, syms);
+	chain_finish(&x->chain, s);
+	if (x->guessed)
+		note("'%s': no frame is marked _[k]; the kernel is taken to begin at its entries%s", input_name(in),
+		     syms ? ", or to be all frames of a stack that it knows" : "");
+	return 0;
+}
+
+static void release(struct folded *x)
+{
+	chain_release(&x->chain);
+	free(x->frames);
+	free(x->places);
+}
+
 static int read_folded(struct input *in, const char *path, const struct collect_options *opts,
 		       struct profile *p)
 {
@@ -235,22 +265,141 @@ static int read_folded(struct input *in, const char *path, const struct collect_
 	(void)path;
 	chain_init(&x.chain, p, opts->syms);
 	int ret = read_lines(&x, in, opts->force);
-	if (!ret) {
-		struct profile_source *s = profile_add_source(p, "folded");
-
-		if (opts->syms)
-			source_set_kernel(s, opts->syms);
-		chain_finish(&x.chain, s);
-		if (x.guessed)
-			note("'%s': no frame is marked _[k]; the kernel is taken to begin at its entries%s",
-			     input_name(in),
-			     opts->syms ? ", or to be all frames of a stack that it knows" : "");
-	}
-	chain_release(&x.chain);
-	free(x.frames);
-	free(x.places);
+	if (!ret)
+		ret = finish(&x, in, "folded");
+	release(&x);
 	return ret;
 }
+
+/* ---- bpftrace's maps ---- */
+
+/* "@[" or "@name[" and no more: a stack follows. */
+static bool opens_map(const char *line)
+{
+	size_t n = strlen(line);
+
+	return line[0] == '@' && n >= 2 && line[n - 1] == '[' && !strchr(line, ']');
+}
+
+/* "]: 12", or ", dd]: 12", or the same behind other keys. */
+static bool closes_map(const char *line, uint64_t *count)
+{
+	const char *end = strrchr(line, ']');
+
+	return end && end[1] == ':' && end[2] == ' ' && parse_u64(end + 3, 10, count);
+}
+
+/* The frames of one stack stand in text as lines, innermost first: turn them around. */
+static void add_block(struct folded *x, char *text, uint64_t count)
+{
+	char *end = text + strlen(text), *from;
+
+	x->nr_frames = 0;
+	while (end > text) {
+		*--end = '\0';		/* the newline behind the frame */
+		from = memrchr(text, '\n', (size_t)(end - text));
+		from = from ? from + 1 : text;
+		ALLOC_GROW(x->frames, x->nr_frames + 1, x->alloc_frames);
+		parse_frame(&x->frames[x->nr_frames++], from);
+		end = from;
+	}
+	if (count)
+		add_stack(x, count);
+}
+
+static bool has_kernel(struct folded *x, const char *text)
+{
+	char *copy = xstrdup(text), *last = copy, *save = NULL;
+
+	for (char *s = strtok_r(copy, "\n", &save); s; s = strtok_r(NULL, "\n", &save))
+		last = s;
+	struct folded_frame f;
+	parse_frame(&f, last);
+	uint64_t value;
+	bool known = begins_kernel(f.name) || (x->chain.syms && symtab_value(x->chain.syms, f.name, &value));
+	free(copy);
+	return known;
+}
+
+/* A block may hold a kernel stack and a user stack: the first that ends like a kernel's is taken. */
+static int read_block(struct folded *x, struct input *in)
+{
+	char *text = NULL, *line;
+	size_t len = 0, alloc = 0;
+	uint64_t count;
+	bool chosen = false;
+	int ret = -1;
+
+	while ((line = input_line(in, NULL))) {
+		bool closed = closes_map(line, &count);
+		size_t blanks = strspn(line, " \t"), n = strlen(line + blanks);
+
+		if (!closed && blanks && n && !chosen) {
+			ALLOC_GROW(text, len + n + 2, alloc);
+			memcpy(text + len, line + blanks, n);
+			len += n;
+			memcpy(text + len, "\n", 2);
+			len++;
+		} else if (closed || *line == ',') {
+			if (len && !chosen && !(chosen = has_kernel(x, text)))
+				len = 0;
+		}
+		if (!closed)
+			continue;
+		if (chosen)
+			add_block(x, text, count);
+		else
+			x->chain.samples += count;
+		ret = 0;
+		break;
+	}
+	free(text);
+	return ret;
+}
+
+static int read_bpftrace(struct input *in, const char *path, const struct collect_options *opts,
+			 struct profile *p)
+{
+	struct folded x = { 0 };
+	char *line;
+	int ret = 0;
+
+	(void)path;
+	chain_init(&x.chain, p, opts->syms);
+	while (!ret && (line = input_line(in, NULL)))
+		if (opens_map(line))
+			ret = read_block(&x, in);
+	if (input_failed(in))
+		ret = -1;
+	else if (ret && !opts->force)
+		error("cannot read '%s': its last stack is cut", input_name(in));
+	else if (ret)
+		warn("'%s': its last stack is cut, and left out", input_name(in));
+	x.guessed = false;
+	if (!ret || (opts->force && !input_failed(in)))
+		ret = finish(&x, in, "bpftrace");
+	release(&x);
+	return ret;
+}
+
+static bool probe_bpftrace(const char *head, size_t len)
+{
+	for (const char *s = head, *end; (end = memchr(s, '\n', (size_t)(head + len - s))); s = end + 1) {
+		if (end > s + 1 && *s == '@' && end[-1] == '[' && !memchr(s, ']', (size_t)(end - s)))
+			return true;
+		/* What bpftrace says before, and empty lines. */
+		if (end != s && strncmp(s, "Attaching ", 10) && strncmp(s, "Attached ", 9) && *s != '@')
+			return false;
+	}
+	return false;
+}
+
+const struct reader bpftrace_reader = {
+	.name = "bpftrace",
+	.tells = "samples, or hits of a probe, and callers by name; no order in time",
+	.probe = probe_bpftrace,
+	.read = read_bpftrace,
+};
 
 const struct reader folded_reader = {
 	.name = "folded",

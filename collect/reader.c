@@ -57,6 +57,7 @@ const struct reader *const readers[] = {
 	&ftracetext_reader,
 	&perfscript_reader,
 	&readprofile_reader,
+	&bpftrace_reader,
 	&folded_reader,
 	&fdata_reader,
 	&autofdo_reader,

@@ -56,6 +56,7 @@ extern const struct reader fetch_reader;
 extern const struct reader perfscript_reader;
 extern const struct reader ftracetext_reader;
 extern const struct reader folded_reader;
+extern const struct reader bpftrace_reader;
 extern const struct reader fdata_reader;
 extern const struct reader autofdo_reader;
 extern const struct reader readprofile_reader;

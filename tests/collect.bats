@@ -84,6 +84,17 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	[ ! -s "$dir/quiet.err" ]
 }
 
+@test "bpftrace maps: the kernel's stack is taken, what is cut is refused" {
+	collect_to out $data/stacks.bpftrace
+	diff -u $data/stacks.bpftrace.hot "$dir/out"
+	[ "$(cat "$dir/out.err")" = "hottext: 17 samples, 14 kernel, 14 resolved, 0 unresolved, 0 lost" ]
+	head -c -5 $data/stacks.bpftrace >"$dir/cut"
+	refuses "cannot read '$dir/cut': its last stack is cut" "$dir/cut"
+	collect_to out --force "$dir/cut"
+	grep -q "warning: '$dir/cut': its last stack is cut, and left out" "$dir/out.err"
+	grep -q "15 samples, 12 kernel" "$dir/out.err"
+}
+
 @test "BOLT fdata: branches, and samples after no_lbr" {
 	collect_to out --kallsyms $data/kallsyms $data/branches.fdata
 	diff -u $data/branches.fdata.hot "$dir/out"
@@ -237,7 +248,7 @@ fleet() {
 }
 
 @test "text cut at every byte is refused or read, never crashes" {
-	for f in chains.perf-script marked.folded chains.hot branches.fdata sample.autofdo; do
+	for f in chains.perf-script marked.folded chains.hot branches.fdata sample.autofdo stacks.bpftrace; do
 		size=$(wc -c <$data/$f)
 		for ((n = 1; n < size; n += 1 + size / 300)); do
 			head -c "$n" $data/$f >"$dir/cut"
