@@ -22,6 +22,7 @@ void activations_init(struct activations *a, struct program *prog, const struct 
 	a->min_probability = min_probability;
 	a->shares = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->shares));
 	targets_init(&a->targets, prog, e);
+	a->plain = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->plain));
 	a->prior = xcalloc((size_t)prog->img->nr_funcs + 1, sizeof(*a->prior));
 }
 
@@ -36,11 +37,13 @@ static void drop_items(struct activations *a)
 		free(a->items[i]);
 	}
 	index_release(&a->keys);
+	memset(a->plain, 0, a->prog->img->nr_funcs * sizeof(*a->plain));
 }
 
 void activations_release(struct activations *a)
 {
-	drop_items(a);
+	if (a->plain)
+		drop_items(a);
 	targets_release(&a->targets);
 	for (uint32_t i = 0; a->shares && i < a->prog->img->nr_funcs; i++) {
 		if (a->shares[i] != a->prior[i])
@@ -50,6 +53,7 @@ void activations_release(struct activations *a)
 	free(a->items);
 	free(a->shares);
 	free(a->prior);
+	free(a->plain);
 	memset(a, 0, sizeof(*a));
 }
 
@@ -167,7 +171,7 @@ static void add_expected(struct activations *a, const struct activation *act, fl
 		const struct flow_block *blk = &f->blocks[b];
 		double cost = (double)block_cost(blk);
 		for (uint32_t c = blk->first_call; act->blocks[b] > 0 && c < blk->first_call + blk->nr_calls; c++) {
-			uint32_t callee = program_callee(a->prog, &f->calls[c]);
+			uint32_t callee = f->calls[c].callee;
 			struct activation *g = callee == INDEX_NONE ? NULL : activation_get(a, callee, NULL, 0);
 			if (g)
 				cost += cost_below(a, g, 0);
@@ -296,7 +300,7 @@ static void fill_calls(struct activations *a, struct activation *act, const stru
 			add_indirect(a, &l, act->func, c, call->off, p[call->block]);
 			continue;
 		}
-		uint32_t callee = program_callee(a->prog, call);
+		uint32_t callee = call->callee;
 		if (callee != INDEX_NONE)
 			add_reach(&l, callee, p[call->block], act->func, call->off);
 	}
@@ -337,6 +341,8 @@ struct activation *activation_get(struct activations *a, uint32_t func, struct s
 {
 	uint32_t small[64], *key = small, words = 1 + nr_stops * 3;
 
+	if (!nr_stops && a->plain[func])
+		return a->plain[func];
 	if (nr_stops)
 		qsort(stops, nr_stops, sizeof(*stops), compare_stops);
 	if (words > ARRAY_SIZE(small))
@@ -351,6 +357,8 @@ struct activation *activation_get(struct activations *a, uint32_t func, struct s
 		ALLOC_GROW(a->items, had + 1, a->alloc_items);
 		a->items[id] = NULL;
 		a->items[id] = compute(a, func, stops, nr_stops);
+		if (!nr_stops)
+			a->plain[func] = a->items[id];
 	}
 	return a->items[id];
 }

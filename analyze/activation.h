@@ -49,6 +49,7 @@ struct activations {
 	float min_probability;
 	float **prior;			/* [image func]: shares of flow.edges by the model, NULL until wanted */
 	float **shares;			/* the same in use: prior, or what was learnt */
+	struct activation **plain;	/* [image func]: the one without stops, NULL until wanted */
 	struct index keys;		/* {func, stops...} */
 	struct activation **items;	/* [keys id] */
 	uint32_t alloc_items;

@@ -21,6 +21,8 @@ enum {
 	MIN_COST = 64,		/* bytes: entry and exit of anything */
 };
 static const double DEFAULT_MIN_PROBABILITY = 0.3;
+static const float REACH_MIN = 0.05f;		/* chances are followed so far */
+static const double FREQUENT = 0.002;		/* of all runs: functions expected in so many are taken in at REACH_MIN */
 static const float LIVE_PROBABILITY = 0.5f;	/* from here on a function's table of operations counts as in use */
 
 const char *const completion_reason_names[] = {
@@ -61,6 +63,8 @@ struct completer {
 	uint32_t *member_of;		/* [image func]: in members */
 	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
 	double *runs;			/* [in path]: its weight in out */
+	double *func_runs, all_runs;	/* [image func]: expected runs of paths with it, by the last learn(); of all */
+	bool *emitted;			/* [image func]: in a path of out */
 	bool *has_path;			/* [in func]: some path holds it */
 	uint32_t *words, alloc_words;
 	uint32_t *feet, alloc_feet;
@@ -248,7 +252,7 @@ static void raise_member(struct completer *c, const struct reach *r, float calle
 	struct member *m = find_member(c, r->func);
 	float p = caller * r->probability;
 
-	if (p < (float)c->min_probability || (c->proved_only && p < 1) || (m && m->place == SETTLED))
+	if (p < REACH_MIN || (c->proved_only && p < 1) || (m && m->place == SETTLED))
 		return;
 	if (!m) {
 		m = add_member(c, r->func, p);
@@ -343,7 +347,19 @@ static float variant_threshold(const struct completer *c, uint32_t v)
 
 	if (c->proved_only)
 		return 1;
-	return t < (float)c->min_probability ? (float)c->min_probability : t;
+	return t;
+}
+
+/*
+ * How likely a function must be in a path to be taken in: what is seldom needed
+ * dilutes the pages of what is often needed, but a fair chance of running all the
+ * time is worth its place.
+ */
+static float floor_of(const struct completer *c, uint32_t func)
+{
+	if (c->proved_only)
+		return 1;
+	return c->func_runs[func] >= FREQUENT * c->all_runs ? REACH_MIN : (float)c->min_probability;
 }
 
 static uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t root, uint64_t weight, float at_least)
@@ -353,12 +369,16 @@ static uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t roo
 	for (uint32_t i = 0; i < c->nr_members; i++) {
 		const struct member *m = &c->members[i];
 		uint32_t chunks, words;
-		if (m->reach.probability < at_least && m->foot == INDEX_NONE)
+		float floor = floor_of(c, m->reach.func);
+		if (at_least > floor)
+			floor = at_least;
+		if (m->reach.probability < floor && m->foot == INDEX_NONE)
 			continue;
-		words = pick_chunks(c, m, at_least, &chunks);
+		words = pick_chunks(c, m, floor, &chunks);
 		if (!chunks && m->act && m->foot == INDEX_NONE)
 			continue;
 		ALLOC_GROW(c->feet, nr + 1, c->alloc_feet);
+		c->emitted[m->reach.func] = true;
 		c->feet[nr++] = profile_foot(c->out, out_func(c, m->reach.func), c->words, words);
 	}
 	return profile_add_distinct_path(c->out, kind, root, c->feet, nr, weight);
@@ -379,7 +399,7 @@ static void note_members(struct completer *c, uint64_t weight)
 {
 	for (uint32_t i = 0; i < c->nr_members; i++) {
 		const struct member *m = &c->members[i];
-		if (m->reach.probability < (float)c->min_probability)
+		if (m->reach.probability < floor_of(c, m->reach.func))
 			continue;
 		struct completion_func *f = report_func(c, out_func(c, m->reach.func));
 		f->weight += (double)weight * (double)m->reach.probability;
@@ -429,30 +449,6 @@ static double path_cost(const struct completer *c)
 	return cost;
 }
 
-/* Share the path's samples out over the bytes it is expected to run. */
-static void expect_samples(struct completer *c, uint64_t weight)
-{
-	double cost = path_cost(c);
-
-	for (uint32_t i = 0; cost > 0 && i < c->nr_members; i++)
-		if (c->members[i].act)
-			c->members[i].act->samples_per_byte +=
-				(double)weight * (double)c->members[i].reach.probability / cost;
-}
-
-/* Go over the sampled paths once to learn from what they should have seen and did not. */
-static void learn(struct completer *c)
-{
-	for (uint32_t i = 0; i < c->in->paths.nr_keys; i++) {
-		struct profile_path path = profile_get_path(c->in, i);
-		if (is_whole(c, &path))
-			continue;
-		expand(c, path.feet, path.nr_feet);
-		expect_samples(c, c->in->path_weights[i]);
-	}
-	activations_learn(&c->acts);
-}
-
 /*
  * Samples count time; what matters for an order is how often a path ran. So many
  * samples of a path that runs so many bytes each time stand for so many runs, in
@@ -464,6 +460,36 @@ static uint64_t runs_of(const struct completer *c, uint64_t samples)
 
 	runs = (double)samples * RUN_UNIT / (cost > MIN_COST ? cost : MIN_COST);
 	return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
+}
+
+/* Share the path's samples out over the bytes it is expected to run. */
+static void expect_samples(struct completer *c, uint64_t weight)
+{
+	double cost = path_cost(c), runs = (double)runs_of(c, weight);
+
+	c->all_runs += runs;
+	for (uint32_t i = 0; i < c->nr_members; i++)
+		c->func_runs[c->members[i].reach.func] += runs * (double)c->members[i].reach.probability;
+
+	for (uint32_t i = 0; cost > 0 && i < c->nr_members; i++)
+		if (c->members[i].act)
+			c->members[i].act->samples_per_byte +=
+				(double)weight * (double)c->members[i].reach.probability / cost;
+}
+
+/* Go over the sampled paths once to learn from what they should have seen and did not. */
+static void learn(struct completer *c)
+{
+	c->all_runs = 0;
+	memset(c->func_runs, 0, c->img->nr_funcs * sizeof(*c->func_runs));
+	for (uint32_t i = 0; i < c->in->paths.nr_keys; i++) {
+		struct profile_path path = profile_get_path(c->in, i);
+		if (is_whole(c, &path))
+			continue;
+		expand(c, path.feet, path.nr_feet);
+		expect_samples(c, c->in->path_weights[i]);
+	}
+	activations_learn(&c->acts);
 }
 
 static void complete_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
@@ -530,10 +556,12 @@ static void add_calls(struct completer *c)
 		const struct activation *act = c->acts.items[i];
 		if (!act || act->weight <= 0)
 			continue;
+		if (!c->emitted[act->func])
+			continue;
 		uint32_t caller = out_func(c, act->func);
 		for (uint32_t k = 0; k < act->nr_calls; k++) {
 			uint64_t w = (uint64_t)(act->weight * (double)act->calls[k].probability + 0.5);
-			if (w && (!c->proved_only || act->calls[k].probability >= 1))
+			if (w && c->emitted[act->calls[k].func] && (!c->proved_only || act->calls[k].probability >= 1))
 				profile_add_call(c->out, caller, act->calls[k].via_off,
 						 out_func(c, act->calls[k].func), w);
 		}
@@ -546,6 +574,8 @@ static void add_touches(struct completer *c)
 	for (uint32_t i = 0; i < c->acts.keys.nr_keys; i++) {
 		const struct activation *act = c->acts.items[i];
 		if (!act || act->weight <= 0)
+			continue;
+		if (!c->emitted[act->func])
 			continue;
 		uint32_t func = out_func(c, act->func);
 		for (uint32_t k = 0; k < act->nr_chunks; k++)
@@ -600,7 +630,7 @@ static void finish_report(struct completer *c)
 		} else if (cf->probability >= 1) {
 			cf->reason = COMPLETION_PROVED;
 			r->nr_proved++;
-		} else if (cf->probability >= (float)c->min_probability) {
+		} else if (cf->probability > 0) {
 			cf->reason = COMPLETION_LIKELY;
 			r->nr_likely++;
 		}
@@ -633,7 +663,9 @@ static int run(struct completer *c, const char *vmlinux)
 	if (program_init(&c->prog, c->img, vmlinux))
 		return -1;
 	evidence_init(&c->evidence, &c->prog, c->in);
-	activations_init(&c->acts, &c->prog, &c->evidence, (float)c->min_probability);
+	activations_init(&c->acts, &c->prog, &c->evidence, REACH_MIN);
+	c->func_runs = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->func_runs));
+	c->emitted = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->emitted));
 	c->in_path = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->in_path));
 	c->member_stamp = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_stamp));
 	c->member_of = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_of));
@@ -679,6 +711,8 @@ int complete_profile(const struct image *img, const char *vmlinux, const struct 
 	free(c.member_of);
 	free(c.out_path);
 	free(c.runs);
+	free(c.func_runs);
+	free(c.emitted);
 	free(c.has_path);
 	free(c.words);
 	free(c.feet);

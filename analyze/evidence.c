@@ -57,10 +57,10 @@ static uint32_t tail_to(struct program *prog, uint32_t func, uint32_t goal, uint
 	const struct flow *f = program_flow(prog, func);
 
 	for (uint32_t i = 0; f && i < f->nr_calls; i++)
-		if (f->calls[i].is_tail && program_callee(prog, &f->calls[i]) == goal)
+		if (f->calls[i].is_tail && f->calls[i].callee == goal)
 			return i;
 	for (uint32_t i = 0; f && depth > 1 && i < f->nr_calls; i++) {
-		uint32_t g = f->calls[i].is_tail ? program_callee(prog, &f->calls[i]) : INDEX_NONE;
+		uint32_t g = f->calls[i].is_tail ? f->calls[i].callee : INDEX_NONE;
 		if (g != INDEX_NONE && g != func && tail_to(prog, g, goal, depth - 1) != FLOW_NONE)
 			return i;
 	}
@@ -72,7 +72,7 @@ static void add_hops(struct evidence *e, struct program *prog, uint32_t func, ui
 	for (uint32_t depth = MAX_TAILS; func != INDEX_NONE && func != callee; depth--) {
 		uint32_t site = depth ? tail_to(prog, func, callee, depth) : FLOW_NONE;
 		const struct flow *f = program_flow(prog, func);
-		uint32_t next = site == FLOW_NONE ? INDEX_NONE : program_callee(prog, &f->calls[site]);
+		uint32_t next = site == FLOW_NONE ? INDEX_NONE : f->calls[site].callee;
 		ALLOC_GROW(e->hops, e->nr_hops + 1, e->alloc_hops);
 		e->hops[e->nr_hops++] = (struct evidence_hop){ func, site, next };
 		func = next;
@@ -91,7 +91,7 @@ static void find_hops(struct evidence *e, struct program *prog)
 	for (uint32_t i = 0; i < e->nr_calls; i++) {
 		struct evidence_call *c = &e->calls[i];
 		const struct flow *f = c->site == FLOW_NONE ? NULL : program_flow(prog, c->caller);
-		uint32_t target = f ? program_callee(prog, &f->calls[c->site]) : INDEX_NONE;
+		uint32_t target = f ? f->calls[c->site].callee : INDEX_NONE;
 		uint32_t key[2] = { target, c->callee }, had = pairs.nr_keys;
 		if (target == INDEX_NONE || target == c->callee)
 			continue;

@@ -378,6 +378,7 @@ void flow_release(struct flow *f)
 	free(f->blocks);
 	free(f->edges);
 	free(f->preds);
+	free(f->pred_edges);
 	free(f->calls);
 	free(f->rpo);
 	memset(f, 0, sizeof(*f));

@@ -52,6 +52,7 @@ struct flow_call {
 	uint32_t off, end;	/* bytes from the function's start: of the instruction and behind it */
 	uint32_t block;
 	uint64_t target;	/* address, 0: indirect */
+	uint32_t callee;	/* for the caller of flow_init() to fill in: which function that is */
 	int32_t slot;		/* of indirect calls, see insn.slot */
 	bool is_tail;
 };
@@ -62,7 +63,9 @@ struct flow {
 	struct flow_block *blocks;	/* sorted by (start, end) */
 	uint32_t nr_blocks, alloc_blocks;
 	uint32_t *edges, nr_edges, alloc_edges;	/* successors */
-	uint32_t *preds;		/* nr_edges of them */
+	uint32_t *preds;		/* nr_edges of them: blocks */
+	uint32_t *pred_edges;		/* the same as edges */
+	bool has_loops;
 	struct flow_call *calls;	/* sorted by off */
 	uint32_t nr_calls, alloc_calls;
 	uint32_t *rpo, nr_rpo;		/* reached blocks, each before its successors but for loops */

@@ -22,10 +22,12 @@ static void fill_preds(struct flow *f)
 		f->blocks[i].nr_preds = 0;
 	}
 	f->preds = xcalloc((size_t)f->nr_edges + 1, sizeof(*f->preds));
+	f->pred_edges = xcalloc((size_t)f->nr_edges + 1, sizeof(*f->pred_edges));
 	for (uint32_t i = 0; i < f->nr_blocks; i++) {
 		const struct flow_block *b = &f->blocks[i];
 		for (uint32_t s = 0; s < b->nr_succs; s++) {
 			struct flow_block *to = &f->blocks[f->edges[b->first_succ + s]];
+			f->pred_edges[to->first_pred + to->nr_preds] = b->first_succ + s;
 			f->preds[to->first_pred + to->nr_preds++] = i;
 		}
 	}
@@ -223,6 +225,7 @@ static void find_loops(struct flow *f)
 			if (!(b->flags & FLOW_LOOP_HEAD))
 				b->depth++;
 			b->flags |= FLOW_LOOP_HEAD;
+			f->has_loops = true;
 			mark_loop(f, head, latch, mark, stack);
 		}
 	}

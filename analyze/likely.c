@@ -37,7 +37,7 @@ static void look_back(struct walk *w, uint32_t goal)
 			change += sum - w->ahead[b];
 			w->ahead[b] = sum;
 		}
-		if (change < 1e-4f)
+		if (change < 1e-4f || !f->has_loops)
 			break;
 	}
 }
@@ -56,22 +56,17 @@ static void walk_from(struct walk *w, uint32_t start, uint32_t goal)
 			float sum = b == start ? 1 : 0;
 			for (uint32_t k = blk->first_pred; k < blk->first_pred + blk->nr_preds; k++) {
 				uint32_t from = f->preds[k];
-				const struct flow_block *pb = &f->blocks[from];
 				if (from == goal || w->visits[from] <= 0)
 					continue;
-				for (uint32_t e = pb->first_succ; e < pb->first_succ + pb->nr_succs; e++) {
-					if (f->edges[e] != b)
-						continue;
-					float share = w->share[e];
-					if (goal != FLOW_NONE)
-						share *= w->ahead[from] > 0 ? w->ahead[b] / w->ahead[from] : 0;
-					sum += w->visits[from] * share;
-				}
+				float share = w->share[f->pred_edges[k]];
+				if (goal != FLOW_NONE)
+					share *= w->ahead[from] > 0 ? w->ahead[b] / w->ahead[from] : 0;
+				sum += w->visits[from] * share;
 			}
 			change += sum > w->visits[b] ? sum - w->visits[b] : w->visits[b] - sum;
 			w->visits[b] = sum;
 		}
-		if (change < 1e-3f)
+		if (change < 1e-3f || !f->has_loops)
 			break;
 	}
 }

@@ -150,19 +150,6 @@ void program_release(struct program *p)
 	memset(p, 0, sizeof(*p));
 }
 
-const struct flow *program_flow(struct program *p, uint32_t func)
-{
-	struct flow *f = &p->flows[func];
-
-	if (!(p->traits[func] & PROGRAM_LOADED)) {
-		const struct flow_oracle oracle = { is_noreturn, is_return_thunk, is_indirect_thunk, p };
-		const struct func *fn = &p->img->funcs[func];
-		p->traits[func] |= PROGRAM_LOADED;
-		flow_init(f, &p->text, p->disasm, &oracle, fn->addr, fn->size);
-	}
-	return f->nr_blocks ? f : NULL;
-}
-
 uint32_t program_target(const struct program *p, const struct flow_call *call, uint32_t *off)
 {
 	uint32_t f = call->target ? image_find_func(p->img, call->target) : INDEX_NONE;
@@ -173,9 +160,24 @@ uint32_t program_target(const struct program *p, const struct flow_call *call, u
 	return f;
 }
 
-uint32_t program_callee(const struct program *p, const struct flow_call *call)
+static uint32_t find_callee(const struct program *p, const struct flow_call *call)
 {
 	uint32_t off, f = program_target(p, call, &off);
 
 	return f == INDEX_NONE || off ? INDEX_NONE : f;
+}
+
+const struct flow *program_flow(struct program *p, uint32_t func)
+{
+	struct flow *f = &p->flows[func];
+
+	if (!(p->traits[func] & PROGRAM_LOADED)) {
+		const struct flow_oracle oracle = { is_noreturn, is_return_thunk, is_indirect_thunk, p };
+		const struct func *fn = &p->img->funcs[func];
+		p->traits[func] |= PROGRAM_LOADED;
+		flow_init(f, &p->text, p->disasm, &oracle, fn->addr, fn->size);
+		for (uint32_t i = 0; i < f->nr_calls; i++)
+			f->calls[i].callee = find_callee(p, &f->calls[i]);
+	}
+	return f->nr_blocks ? f : NULL;
 }

@@ -32,14 +32,12 @@ struct program {
 int program_init(struct program *p, const struct image *img, const char *vmlinux);
 void program_release(struct program *p);
 
-/* Control flow of an image function, NULL where its bytes are not at hand. Valid until program_release(). */
-const struct flow *program_flow(struct program *p, uint32_t func);
-
 /*
- * The image function that a direct call or tail jump enters at its first byte, or
- * INDEX_NONE: indirect, into the middle of something (a .cold part), patched out.
+ * Control flow of an image function, NULL where its bytes are not at hand. Valid until
+ * program_release(). The callee of its calls is the image function that a direct call or tail jump enters at its
+ * first byte, else INDEX_NONE: indirect, into the middle of something (a .cold part), patched out.
  */
-uint32_t program_callee(const struct program *p, const struct flow_call *call);
+const struct flow *program_flow(struct program *p, uint32_t func);
 
 /* The image function that holds the target, wherever in it; *off is how far behind its start. */
 uint32_t program_target(const struct program *p, const struct flow_call *call, uint32_t *off);
