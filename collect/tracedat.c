@@ -4,8 +4,12 @@
  * caller, stack traces. Records of the CPUs are merged by time, so that a task is
  * followed from one CPU to another.
  */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <trace-cmd.h>
@@ -309,25 +313,88 @@ static int read_handle(struct tracecmd_input *handle, const char *name, const st
 	return used ? 0 : error("cannot use '%s': it has no function_graph, function or stack trace events", name);
 }
 
-static int read_tracedat(struct input *in, const char *path, const struct collect_options *opts,
-			 struct profile *p)
+static int read_fd(int fd, const char *name, const struct collect_options *opts, struct profile *p)
 {
-	int fd = spill_file(in, path);
-
-	if (fd < 0)
-		return -1;
 	tracecmd_set_loglevel(TEP_LOG_NONE);
 	struct tracecmd_input *handle = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
-	if (!handle) {
-		close(fd);
-		return error("cannot read '%s': libtracecmd does not take it (truncated?)", input_name(in));
-	}
-	int ret = read_handle(handle, input_name(in), opts, p);
+	if (!handle)
+		return error("cannot read '%s': libtracecmd does not take it (truncated?)", name);
+	int ret = read_handle(handle, name, opts, p);
 	tracecmd_close(handle);
 	return ret;
 }
 
-/* Documentation/trace/... of trace-cmd: trace-cmd.dat(5): bytes 23, 8, 68, then "tracing". */
+/* In a process of its own: read, and leave the profile as text. Never returns. */
+static void child(int fd, FILE *out, const char *name, const struct collect_options *opts)
+{
+	struct profile p = { 0 };
+
+	/* Sanitizers too are to let it die of its signal. */
+	signal(SIGSEGV, SIG_DFL);
+	signal(SIGABRT, SIG_DFL);
+	signal(SIGBUS, SIG_DFL);
+	if (read_fd(fd, name, opts, &p) < 0)
+		_exit(EXIT_FAILED);
+	profile_write(&p, out);
+	_exit(fflush(out) || ferror(out) ? EXIT_FAILED : EXIT_DONE);
+}
+
+static int wait_for(pid_t pid, const char *name)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return error("cannot read '%s': %s", name, strerror(errno));
+	if (WIFSIGNALED(status))
+		return error("cannot read '%s': damaged, libtracecmd died of it (%s)", name, strsignal(WTERMSIG(status)));
+	return WEXITSTATUS(status) ? -1 : 0;
+}
+
+static int take_result(FILE *out, struct profile *p)
+{
+	char *path = xasprintf("/proc/self/fd/%d", fileno(out));
+	struct input *in = input_open(path);
+	int ret = in ? profile_read(p, in) : -1;
+
+	input_close(in);
+	free(path);
+	return ret;
+}
+
+/* libtraceevent does not stand damaged files: it works in a child, so that its crash is an error of ours. */
+static int read_apart(int fd, const char *name, const struct collect_options *opts, struct profile *p)
+{
+	FILE *out = tmpfile();
+	int ret = -1;
+
+	fflush(NULL);
+	pid_t pid = out ? fork() : -1;
+	if (!pid)
+		child(fd, out, name, opts);
+	if (pid < 0)
+		error("cannot read '%s': %s", name, strerror(errno));
+	else
+		ret = wait_for(pid, name);
+	if (!ret)
+		ret = take_result(out, p);
+	if (out)
+		fclose(out);
+	return ret;
+}
+
+static int read_tracedat(struct input *in, const char *path, const struct collect_options *opts,
+			 struct profile *p)
+{
+	int fd = spill_file(in, path);
+	int ret = fd < 0 ? -1 : read_apart(fd, input_name(in), opts, p);
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* trace-cmd.dat.v7(5): bytes 23, 8, 68, then "tracing". */
 static bool probe(const char *head, size_t len)
 {
 	return len >= 10 && !memcmp(head, "\027\010\104tracing", 10);

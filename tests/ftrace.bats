@@ -99,6 +99,17 @@ same() {	# same INPUT PROFILE TOTALS
 	done
 }
 
+@test "trace.dat with damage anywhere is read or refused, never a crash" {
+	size=$(stat -c %s $data/graph.dat)
+	for at in 12 40 90 200 700 3000 20000 200000 $((size - 5000)) $((size - 300)) $((size - 20)); do
+		cp $data/graph.dat "$dir/bad.dat"
+		printf '\377\377{[*\0\1\2' | dd of="$dir/bad.dat" bs=1 seek="$at" conv=notrunc status=none
+		status=0
+		collect_to bad "$dir/bad.dat" || status=$?
+		[ "$status" -le 1 ]
+	done
+}
+
 # Words of a size and byte order: the step, then counters.
 words() {
 	local size=$1 order=$2 w hex
