@@ -13,8 +13,9 @@
 enum {
 	WARM_RUNS = 2,		/* of a path alone, before it counts */
 	COUNTED_RUNS = 4,
-	MIX_WARM = 2000,	/* paths, before the mix counts */
-	MIX_RUNS = 20000,
+	CHAINS = 256,		/* the mix: so many starts, spread evenly over the weight */
+	CHAIN_WARM = 32,	/* paths from each, before they count */
+	CHAIN_RUNS = 256,
 	USER_PAGE = 0x10000000,
 };
 
@@ -66,11 +67,10 @@ static uint64_t draw(struct steady_run *r, uint64_t below)
 	return r->random % below;
 }
 
-/* A path by its weight alone. */
-static uint32_t draw_path(struct steady_run *r)
+/* The path that holds this much of the weight before it. */
+static uint32_t path_at(const struct steady_run *r, uint64_t at)
 {
 	uint32_t lo = 0, hi = r->cg->nr_paths - 1;
-	uint64_t at = draw(r, r->before[r->cg->nr_paths]);
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo + 1) / 2;
@@ -81,6 +81,12 @@ static uint32_t draw_path(struct steady_run *r)
 			hi = mid - 1;
 	}
 	return lo;
+}
+
+/* A path by its weight alone. */
+static uint32_t draw_path(struct steady_run *r)
+{
+	return path_at(r, draw(r, r->before[r->cg->nr_paths]));
 }
 
 static uint32_t draw_next(struct steady_run *r, uint32_t path)
@@ -102,22 +108,29 @@ static uint32_t draw_next(struct steady_run *r, uint32_t path)
 	return draw_path(r);
 }
 
+/*
+ * Paths follow each other in phases (one program does one thing for long), so one
+ * chain would see few of them: many short ones start all over the profile.
+ */
 static double run_mix(struct steady_run *r, const struct machine *m)
 {
 	struct tlb *t = tlb_new(m);
-	uint32_t path = draw_path(r);
-	uint64_t warm = 0;
+	uint64_t total = r->before[r->cg->nr_paths], misses = 0;
 
-	for (uint32_t i = 0; i < MIX_WARM + MIX_RUNS; i++) {
-		if (i == MIX_WARM)
-			warm = tlb_get_counts(t).kernel_misses;
-		run_path(r, t, path);
-		/* A chain that never comes round would stand for one task only. */
-		path = i % 256 ? draw_next(r, path) : draw_path(r);
+	for (uint32_t c = 0; c < CHAINS; c++) {
+		uint32_t path = path_at(r, (uint64_t)((c + 0.5) / CHAINS * (double)total));
+		uint64_t warm = 0;
+
+		for (uint32_t i = 0; i < CHAIN_WARM + CHAIN_RUNS; i++) {
+			if (i == CHAIN_WARM)
+				warm = tlb_get_counts(t).kernel_misses;
+			run_path(r, t, path);
+			path = draw_next(r, path);
+		}
+		misses += tlb_get_counts(t).kernel_misses - warm;
 	}
-	uint64_t all = tlb_get_counts(t).kernel_misses;
 	tlb_free(t);
-	return (double)(all - warm) / MIX_RUNS;
+	return (double)misses / (CHAINS * CHAIN_RUNS);
 }
 
 static void sort_nexts(struct steady_run *r)
