@@ -47,11 +47,14 @@ counts() {
 
 @test "samples and callchain frames are as many as perf script's" {
 	command -v perf || skip "no perf"
-	perf script -i "$DIR/perf.data" -F comm > "$DIR/script" 2>/dev/null || skip "perf cannot read it"
+	perf script -i "$DIR/perf.data" -G -F comm > "$DIR/script" 2>/dev/null || skip "perf cannot read it"
 	samples=$(wc -l < "$DIR/script")
-	# Kernel addresses, but for the vsyscall page.
-	perf script -i "$DIR/perf.data" -F ip > "$DIR/script" 2>/dev/null
-	frames=$(awk '$1 ~ /^ffff[89a-f]/ && $1 !~ /^ffffffffff600/ { n++ } END { print n }' "$DIR/script")
+	# Frames behind the marker of kernel context, before the next marker.
+	frames=$(perf script -D -i "$DIR/perf.data" 2>/dev/null | awk '
+		/FP chain: nr:/ { chain = 1; kernel = 0; next }
+		chain && /^[.][.][.][.][.] +[0-9]+: / { if ($3 ~ /^fffffffffffff/) kernel = $3 == "ffffffffffffff80"; else n += kernel; next }
+		{ chain = 0 }
+		END { print n }')
 	collect -v -o "$DIR/profile" "$DIR/perf.data" 2>"$DIR/err"
 	[ "$(counts "$DIR/err")" = "$samples $frames" ]
 }
