@@ -29,12 +29,13 @@ static void print_text(const struct verify *v)
 {
 	uint32_t shown = opt_all || v->nr_strays < SHOWN_STRAYS ? v->nr_strays : SHOWN_STRAYS;
 
-	printf("units      %u of %u found, %u at their planned address, %u on their planned pages\n", v->found, v->units,
-	       v->at_address, v->on_page);
+	printf("units      %u of %u found, %u at their planned address, %u on their planned pages\n",
+	       v->found, v->units, v->at_address, v->on_page);
 	if (v->unknown)
 		printf("           %u share their names and cannot be told apart without a link map\n", v->unknown);
 	printf("order      %u of %u placed units in order\n", v->in_order, v->placed);
-	printf("functions  %u of %u there, %u outside _stext.._etext\n", v->functions - v->lost, v->functions, v->outside);
+	printf("functions  %u of %u there, %u outside _stext.._etext\n", v->functions - v->lost, v->functions,
+	       v->outside);
 	printf("groups     %u of %u whole\n", v->groups - v->groups_broken, v->groups);
 	printf("entries    %.2f a path, planned %.2f; %u of %u paths as planned\n", v->entries, v->entries_planned,
 	       v->paths - v->paths_moved, v->paths);
@@ -48,7 +49,8 @@ static void print_text(const struct verify *v)
 static int print_json(const struct verify *v)
 {
 	json_t *strays = json_array();
-	json_t *root = json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
+	json_t *root = json_pack(
+		"{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
 		"obeyed", verify_passed(v), "units", v->units, "found", v->found, "unknown", v->unknown,
 		"at_address", v->at_address, "on_page", v->on_page, "placed", v->placed, "in_order", v->in_order,
 		"functions", v->functions, "lost", v->lost, "outside", v->outside, "groups", v->groups,

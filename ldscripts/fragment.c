@@ -87,7 +87,8 @@ static void print_name(FILE *fp, const char *s)
 		fputc(*s < ' ' || *s == '*' || *s == 0x7f ? '?' : *s, fp);
 }
 
-static void print_header(FILE *fp, const struct layout *l, const struct line *lines, const struct fragment_totals *t)
+static void print_header(FILE *fp, const struct layout *l, const struct line *lines,
+			 const struct fragment_totals *t)
 {
 	char hex[2 * BUILD_ID_MAX + 1];
 	const struct symtab *st = &l->image->symtab;

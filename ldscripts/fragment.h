@@ -56,7 +56,10 @@ struct fragment {
 int fragment_read(struct fragment *f, const char *path);
 void fragment_release(struct fragment *f);
 
-/* The kernel's script at `in` with .text.* taken in and the fragment's changes (NULL: none), to fp. Errors are reported. */
+/*
+ * The kernel's script at `in` with .text.* taken in and the fragment's changes (NULL:
+ * none), to fp. Errors are reported.
+ */
 int fragment_apply(const struct fragment *f, const char *in, FILE *fp);
 
 /* As fragment_write and fragment_read, in memory: for rewriting a script without a plan folder. */

@@ -297,8 +297,9 @@ static int skip_section_tail(struct lds_lex *lex)
 static int read_toplevel(struct lds_lex *lex, struct lds *l)
 {
 	char *name = lds_token(lex);
-	bool colon = false, call = lds_peek(lex) == '(' && (lds_word_is(lex, "ASSERT") || lds_word_is(lex, "ENTRY") ||
-							   !strncmp(name, "PROVIDE", 7) || lds_word_is(lex, "HIDDEN"));
+	bool call = lds_peek(lex) == '(' && (lds_word_is(lex, "ASSERT") || lds_word_is(lex, "ENTRY") ||
+					     lds_word_is(lex, "HIDDEN") || !strncmp(name, "PROVIDE", 7));
+	bool colon = false;
 	int ret = -1;
 
 	if (lds_is(lex, ';'))

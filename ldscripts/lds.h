@@ -70,7 +70,7 @@ struct lds_changes {
 /* Whether the text defines _stext: only a kernel's own script does. Never fails. */
 bool lds_is_kernel(const char *text, size_t size);
 
-/* Read a script; name is for messages. Errors (unbalanced braces, endless strings and comments) are reported. */
+/* Read a script; name is for messages. Errors (unbalanced braces, endless strings ...) are reported. */
 int lds_init(struct lds *l, const char *name, const char *text, size_t size);
 void lds_release(struct lds *l);
 

@@ -115,7 +115,7 @@ static bool is_align(const struct lds *l, const struct lds_stmt *s)
 	       memmem(l->text + s->start, s->end - s->start, "ALIGN", 5);
 }
 
-/* Before the first statement of the main text, behind the alignment that it begins with (layout_assign() knows). */
+/* Before the first statement of the main text, behind the alignment it begins with: layout_assign() knows. */
 static size_t hot_place(const struct lds_section *text)
 {
 	for (unsigned int i = 0; i < text->nr_stmts; i++) {
@@ -153,7 +153,8 @@ static unsigned int find_end_symbol(const struct lds_section *text, unsigned int
 }
 
 /* The outermost pair of boundary symbols around the statement that takes `section`. */
-static int find_group(const struct lds *l, const struct lds_section *text, const char *section, struct span *g)
+static int find_group(const struct lds *l, const struct lds_section *text, const char *section,
+		      struct span *g)
 {
 	for (unsigned int a = 0; a < text->nr_stmts; a++) {
 		unsigned int b = find_end_symbol(text, a);

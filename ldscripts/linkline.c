@@ -21,7 +21,7 @@ static bool is_other_long(const char *arg)
 	return false;
 }
 
-/* `--NAME=VALUE`, `--NAME VALUE` and the same with one dash. True when arg is this option; *value NULL: it follows. */
+/* `--NAME=VALUE`, `--NAME VALUE` and the same with one dash. True when arg is it; *value NULL: it follows. */
 static bool long_option(const char *arg, const char *name, const char **value)
 {
 	size_t len = strlen(name);

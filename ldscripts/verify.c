@@ -285,7 +285,8 @@ static bool check_group(struct check *c, const struct group_bounds *g, uint64_t 
 	for (uint32_t i = 0; !c->img->exact_units && i < c->p->nr_units; i++) {
 		const struct spot *s = &c->spots[i];
 
-		if (strcmp(c->p->units[i].group, group_names[g->group]) || !s->found || strcmp(c->p->units[i].section, g->section))
+		if (!s->found || strcmp(c->p->units[i].group, group_names[g->group]) ||
+		    strcmp(c->p->units[i].section, g->section))
 			continue;
 		if (s->addr < start || s->addr >= end)
 			stray(c->v, c->p->units[i].name, "lies outside %s..%s", g->start, g->end);
@@ -376,7 +377,8 @@ static void check_paths(struct check *c)
 	c->v->entries = c->p->after.mean + (weight > 0 ? change / weight : 0);
 }
 
-int verify_init(struct verify *v, const struct plan *p, const struct image *img, const struct verify_options *opts)
+int verify_init(struct verify *v, const struct plan *p, const struct image *img,
+		const struct verify_options *opts)
 {
 	struct check c = { .v = v, .p = p, .img = img, .opts = opts };
 	int ret = 0;

@@ -44,7 +44,8 @@ struct verify {
  * planned; where some are not, each path's entries change by the difference in
  * distinct pages of all that it may touch.
  */
-int verify_init(struct verify *v, const struct plan *p, const struct image *img, const struct verify_options *opts);
+int verify_init(struct verify *v, const struct plan *p, const struct image *img,
+		const struct verify_options *opts);
 void verify_release(struct verify *v);
 
 /* Whether nothing strayed. */

@@ -41,7 +41,7 @@ static const char *env(const char *name)
 int wrapper_temp(const struct wrapper *w, const char *name, struct outfile *out)
 {
 	const char *slash = strrchr(w->line.output, '/');
-	char *path = slash ? xasprintf("%.*s/%s", (int)(slash - w->line.output), w->line.output, name) : xstrdup(name);
+	char *path = xasprintf("%.*s%s", slash ? (int)(slash - w->line.output) + 1 : 0, w->line.output, name);
 	int ret = outfile_init(out, path);
 
 	free(path);
@@ -219,6 +219,12 @@ static bool is_kernel_link(const struct linkline *line)
 	return ret;
 }
 
+/* vmlinux.o, whose sections must not fuse. */
+static bool is_object_link(const struct linkline *line)
+{
+	return line->relocatable && !line->script && !strcmp(base_name(line->output), "vmlinux.o");
+}
+
 int wrapper_run(int argc, char **argv)
 {
 	struct wrapper w = { .ld = run_linker_name() };
@@ -228,7 +234,7 @@ int wrapper_run(int argc, char **argv)
 	w.lld = strstr(base_name(w.ld), "lld");
 	if (is_kernel_link(&w.line)) {
 		ret = link_kernel(&w);
-	} else if (w.line.relocatable && !w.line.script && !w.lld && !strcmp(base_name(w.line.output), "vmlinux.o")) {
+	} else if (!w.lld && is_object_link(&w.line)) {
 		ret = wrapper_relocatable(&w);
 	} else if (!w.lld && is_module_link(&w.line)) {
 		ret = link_module(&w);

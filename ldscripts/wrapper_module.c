@@ -50,10 +50,10 @@ static int compare_hot(const void *a, const void *b)
 /* "NAME@MODULE.ko" of this module, in which Kbuild writes `-` as `_`: NAME, else NULL. The caller frees. */
 static char *name_in_module(const char *identity, const char *module)
 {
+	static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.$";
 	const char *at = strrchr(identity, '@');
 
-	if (!at || at == identity || strspn(identity, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.$") <
-				     (size_t)(at - identity))
+	if (!at || at == identity || strspn(identity, plain) < (size_t)(at - identity))
 		return NULL;
 	for (const char *a = at + 1, *b = module;; a++, b++) {
 		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))

@@ -29,7 +29,7 @@ int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *
 /* Remove a regular file that stands where the link will write. */
 void wrapper_remove_output(const struct wrapper *w);
 
-/* One build: the plan folder for this link, made by a trial link where there is none yet. NULL after reporting. */
+/* One build: the plan folder for this link, made by a trial link where there is none. NULL after reporting. */
 char *wrapper_plan(const struct wrapper *w, const char *profile);
 
 /* Link vmlinux.o, sections that would fuse renamed. Returns the exit status. */

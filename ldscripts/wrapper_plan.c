@@ -47,7 +47,8 @@ static bool is_step_file(const char *path)
 	const char *base = strrchr(path, '/');
 
 	base = base ? base + 1 : path;
-	return !strncmp(base, ".tmp_vmlinux", 12) || !strncmp(base, ".tmp_kallsyms", 13) || !strncmp(base, ".btf", 4);
+	return !strncmp(base, ".tmp_vmlinux", 12) || !strncmp(base, ".tmp_kallsyms", 13) ||
+	       !strncmp(base, ".btf", 4);
 }
 
 static void print_file(FILE *fp, const char *path)
@@ -169,7 +170,7 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 char *wrapper_plan(const struct wrapper *w, const char *profile)
 {
 	const char *slash = strrchr(w->line.output, '/');
-	char *top = slash ? xasprintf("%.*s/.hottext", (int)(slash - w->line.output), w->line.output) : xstrdup(".hottext");
+	char *top = xasprintf("%.*s.hottext", slash ? (int)(slash - w->line.output) + 1 : 0, w->line.output);
 	char *dir = path_join(top, "plan"), *note_path = path_join(dir, "inputs");
 	char *inputs = describe_inputs(w, profile);
 	int ret = inputs ? 0 : -1;

@@ -67,7 +67,7 @@ static bool in_range(const struct range *r, uint64_t addr)
 	return addr >= r->start && addr < r->end;
 }
 
-/* What the script aligns the range to; the alignment of the hot region's neighbour may have been merged into it. */
+/* What the script aligns the range to; alignments that nothing stands behind are merged into it. */
 static uint32_t range_align(const struct image *img, const struct range *r)
 {
 	for (uint32_t i = 0; i < img->nr_groups; i++)
@@ -76,7 +76,8 @@ static uint32_t range_align(const struct image *img, const struct range *r)
 	return 1;
 }
 
-enum { MAX_GROUP_ALIGN = 64 };	/* more is not the group's own: x86 aligns entry text to a page or more, before and after */
+/* More is not the group's own: x86 aligns entry text to a page or more, before and after. */
+enum { MAX_GROUP_ALIGN = 64 };
 
 static bool same_input(const struct unit *a, const struct unit *b)
 {

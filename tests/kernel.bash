@@ -26,12 +26,12 @@ object() {
 make_kernel() {
 	local f=${1:+.text}
 	{ echo .globl startup_64; section .head.text startup_64 40; } | object head.o
-	{ section ${f:-.text.vfs_read} vfs_read 100; section ${f:-.text.helper} helper 30
-	  section ${1:+.text.unlikely}${1:-.text.unlikely.vfs_read} vfs_read.cold 20; section .sched.text wait_a 50
+	{ section "${f:-.text.vfs_read}" vfs_read 100; section "${f:-.text.helper}" helper 30
+	  section "${1:+.text.unlikely}${1:-.text.unlikely.vfs_read}" vfs_read.cold 20; section .sched.text wait_a 50
 	} | sed "s/\.text\.unlikely1/.text.unlikely/" | object fs/file.o
-	{ section ${f:-.text.xfs_read} xfs_read 200; section ${f:-.text.helper} helper 70; section .noinstr.text nmi_a 16; } |
+	{ section "${f:-.text.xfs_read}" xfs_read 200; section "${f:-.text.helper}" helper 70; section .noinstr.text nmi_a 16; } |
 		object fs/xfs/file.o
-	{ section ${f:-.text.schedule_tail} schedule_tail 48; section .sched.text schedule 90; section .entry.text entry 64
+	{ section "${f:-.text.schedule_tail}" schedule_tail 48; section .sched.text schedule 90; section .entry.text entry 64
 	  section .init.text start_kernel 32; } | object kernel/core.o
 	section .text memcpy 60 | object lib/memcpy.o
 	section .text clear_page 44 | object lib/clear_page.o
