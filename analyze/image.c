@@ -288,6 +288,8 @@ uint32_t image_match(const struct image *img, const char *identity, enum match *
 		how = &ignored;
 	if (id != INDEX_NONE && id < img->nr_funcs)
 		return found(id, MATCH_EXACT, how);
+	if (identity_is_module(identity))
+		return found(INDEX_NONE, MATCH_NONE, how);
 	name = xstrndup(identity, strcspn(identity, "@#"));
 	id = index_find_str(&img->by_name, name);
 	func = id == INDEX_NONE ? INDEX_NONE : img->name_func[id];

@@ -410,6 +410,11 @@ const char *symtab_arch(const struct symtab *st)
 	}
 }
 
+bool identity_is_module(const char *identity)
+{
+	return strchr(identity, '@') && ends_with(identity, ".ko");
+}
+
 /* Length of a known suffix that ends name[0, len), 0 when there is none. */
 static size_t compiler_suffix(const char *name, size_t len)
 {

@@ -74,6 +74,9 @@ const char *build_id_hex(const unsigned char *id, uint32_t size, char *buf);
 /* "x86_64", "ppc", "arm64", "arm", "riscv64"...: the name used in machines, traces and plans. */
 const char *symtab_arch(const struct symtab *st);
 
+/* Whether an identity is that of a loadable module's function, NAME@MODULE.ko: never one of vmlinux. */
+bool identity_is_module(const char *identity);
+
 /*
  * Strip what compilers append to a function's name, in place: .isra.N, .constprop.N,
  * .part.N, .cold, .llvm.N, .lto_priv.N, and the __pfx_ prefix. True when something went.

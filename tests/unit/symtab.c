@@ -454,6 +454,14 @@ static void test_normalise(void **state)
 	}
 }
 
+static void test_modules(void **state)
+{
+	(void)state;
+	assert_true(identity_is_module("ext4_readpage@ext4.ko"));
+	assert_false(identity_is_module("init_once@inode.c"));
+	assert_false(identity_is_module("strange.ko"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_refuses),
 		cmocka_unit_test(test_kallsyms),
 		cmocka_unit_test(test_normalise),
+		cmocka_unit_test(test_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
