@@ -38,6 +38,7 @@ LIB_SRCS := \
 	lib/mem.c \
 	lib/number.c \
 	lib/opt.c \
+	lib/progress.c \
 	lib/symtab.c \
 	lib/symtab_elf.c \
 	lib/symtab_text.c

@@ -8,6 +8,7 @@
 
 #include "lib/index.h"
 #include "lib/mem.h"
+#include "lib/progress.h"
 #include "reorder/cluster.h"
 #include "reorder/pages.h"
 #include "reorder/windows.h"
@@ -281,8 +282,10 @@ static void improve(struct pages *p, const struct windows *w, const struct use *
 	uint32_t *first = xcalloc(p->nr_pages + 2, sizeof(*first));
 
 	refinement_init(&r, opts);
-	for (uint32_t pass = 0; pass < opts->passes; pass++) {
+	for (uint32_t pass = 0; pass < opts->passes && !interrupted(); pass++) {
 		bool any = false;
+
+		progress("partitioning", (double)pass / opts->passes);
 
 		list_members(&r, members, first);
 		for (uint32_t i = 0; i < w->nr_free; i++)
@@ -291,6 +294,7 @@ static void improve(struct pages *p, const struct windows *w, const struct use *
 		if (!any)
 			break;
 	}
+	progress_end();
 	refinement_release(&r);
 	free(members);
 	free(first);

@@ -9,6 +9,7 @@
 #include "lib/error.h"
 #include "lib/index.h"
 #include "lib/mem.h"
+#include "lib/progress.h"
 #include "reorder/cluster.h"
 #include "reorder/pages.h"
 #include "reorder/windows.h"
@@ -317,16 +318,23 @@ static bool try_page(struct refiner *r, struct members *m, uint32_t slot, uint32
 	return false;
 }
 
+static bool goes_on(const struct refiner *r, uint64_t begun, uint64_t budget)
+{
+	progress("refining", (double)(r->spent - begun) / (double)(budget - begun));
+	return r->spent < budget && !interrupted();
+}
+
 static void search(struct refiner *r, uint64_t budget)
 {
 	const struct windows *w = r->w;
+	uint64_t begun = r->spent;
 	struct members m;
 
 	members_init(&m, r->p);
-	for (bool any = true; any && r->spent < budget;) {
+	for (bool any = true; any && goes_on(r, begun, budget);) {
 		any = false;
 		find_candidates(r);
-		for (uint32_t s = 0; s < w->nr_free && r->spent < budget; s++) {
+		for (uint32_t s = 0; s < w->nr_free && goes_on(r, begun, budget); s++) {
 			if (!slot_is_single(w, s))
 				continue;
 			for (uint32_t c = 0; c < CANDIDATES && r->spent < budget; c++) {
@@ -340,6 +348,7 @@ static void search(struct refiner *r, uint64_t budget)
 		}
 		detail("refine: cost %.0f after %.0f M items", r->total, (double)r->spent / 1e6);
 	}
+	progress_end();
 	members_release(&m, r->p);
 }
 
