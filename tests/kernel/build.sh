@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds and relinks the kernels that the kernel check uses, outside the tree:
+#   build.sh has-source              whether the kernel's source or its package is there
 #   build.sh source                  unpack the kernel's source; prints its folder
 #   build.sh kernel NAME stock|fs    build it; prints the folder
 #   build.sh through NAME RESULT     link the stock build again, through the wrapper with nothing asked of it
@@ -28,10 +29,12 @@ export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS O Q V VERSION prefix
 export PATH=$PATH:$top
 
+has_source() { [ -e "$source/Makefile" ] && [ -e "$source/.hottext" ]; }
+
 unpack_source()
 {
 	local tar=/usr/src/$package.tar.xz version
-	[ -e "$source/Makefile" ] && [ -e "$source/.hottext" ] && return
+	has_source && return
 	if [ ! -e "$tar" ]; then
 		[ "$(id -u)" = 0 ] || die "the kernel's source is missing: sudo apt-get install $package"
 		apt-get install -y -qq "$package" > /dev/null 2>&1 ||
@@ -120,6 +123,8 @@ link_again()
 }
 
 case ${1-} in
+has-source)
+	has_source || [ -e "/usr/src/$package.tar.xz" ] ;;
 source)
 	unpack_source
 	echo "$source" ;;

@@ -54,7 +54,7 @@ install_packages()
 	done
 	[ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
 	[ -e /usr/include/openssl/ssl.h ] || missing="$missing libssl-dev"
-	[ -e /usr/src/linux-source-6.1.tar.xz ] || missing="$missing linux-source-6.1"
+	"$here/build.sh" has-source || missing="$missing linux-source-6.1"
 	[ -n "$missing" ] || return 0
 	[ "$(id -u)" = 0 ] || die "packages are missing: sudo apt-get install --no-install-recommends$missing"
 	note "installing$missing"
