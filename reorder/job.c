@@ -12,6 +12,7 @@
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
+#include "lib/progress.h"
 #include "reorder/layout_read.h"
 #include "reorder/order.h"
 
@@ -119,7 +120,11 @@ int job_order(struct job *job)
 {
 	struct order_options o = { &job->machine, job->trace ? &job->seq : NULL, job->opts->effort };
 
+	interrupt_catch();
 	algorithm_find(job->opts->algorithm)->run(&job->cg, &o, &job->after);
+	interrupt_release();
+	if (interrupted())
+		note("interrupted: the plan is the best found so far");
 	layout_assign(&job->after);
 	return 0;
 }
@@ -150,8 +155,8 @@ static int predict_misses(const struct job *job, struct plan *plan)
 	return 0;
 }
 
-/* Without a trace: an estimate from the paths, told apart from a prediction by not standing in the plan. */
-static void estimate_misses(const struct job *job)
+/* Without a trace: an estimate from the paths, told apart from a prediction in the plan. */
+static void estimate_misses(const struct job *job, struct plan *plan)
 {
 	struct steady before, after;
 
@@ -159,6 +164,8 @@ static void estimate_misses(const struct job *job)
 	    steady_init(&after, &job->cg, job->after.addr, &job->machine)) {
 		note("no fetch trace: an estimated %.2f ITLB misses a path before, %.2f after, paths drawn by weight",
 		     before.mix, after.mix);
+		plan->before.estimate = before.mix;
+		plan->after.estimate = after.mix;
 		steady_release(&after);
 	}
 	steady_release(&before);
@@ -176,6 +183,6 @@ int job_plan(const struct job *job, struct plan *plan)
 		return -1;
 	}
 	if (!job->trace)
-		estimate_misses(job);
+		estimate_misses(job, plan);
 	return 0;
 }

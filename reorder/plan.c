@@ -17,6 +17,7 @@ void plan_init(struct plan *p)
 	p->machine.name = p->machine.about = p->machine.arch = p->command;
 	p->machine.page_bytes = 4096;
 	p->before.misses = p->before.l1i_misses = p->before.insns = PLAN_UNKNOWN;
+	p->before.estimate = -1;
 	p->after = p->before;
 }
 

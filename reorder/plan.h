@@ -97,6 +97,7 @@ struct plan_side {		/* one layout: before or after */
 	double mean, p95, max;	/* ITLB entries per path, over weight */
 	uint64_t misses;	/* kernel ITLB misses of the replayed trace; PLAN_UNKNOWN without one */
 	uint64_t l1i_misses;
+	double estimate;	/* misses a path, from paths drawn by weight; negative: not estimated */
 	uint64_t insns;		/* instructions replayed; PLAN_UNKNOWN without a trace */
 };
 
@@ -179,8 +180,8 @@ const char *plan_string(struct plan *p, const char *s);
 
 /*
  * Everything that image, graph, layouts and machine tell, into an initialised
- * plan. Left to the caller: algorithm, effort, command, and misses, l1i_misses
- * and insns of before and after. Borrows nothing.
+ * plan. Left to the caller: algorithm, effort, command, and misses, l1i_misses,
+ * estimate and insns of before and after. Borrows nothing.
  */
 void plan_fill(struct plan *p, const struct image *img, const struct callgraph *cg,
 	       const struct layout *before, const struct layout *after, const struct machine *m,

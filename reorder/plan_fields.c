@@ -63,6 +63,7 @@ const struct field plan_side_fields[] = {
 	FIELD(plan_side, pages, "pages", F_U64),
 	FIELD(plan_side, misses, "misses", F_COUNT),
 	FIELD(plan_side, l1i_misses, "l1i_misses", F_COUNT),
+	ADDED(plan_side, estimate, "misses_per_path_estimated", F_ESTIMATE),
 	ADDED(plan_side, insns, "insns", F_COUNT),
 	ADDED(plan_side, text_bytes, "text_bytes", F_U64),
 	{ NULL, F_STRING, 0, false },

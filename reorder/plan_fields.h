@@ -16,6 +16,7 @@ enum field_kind {
 	F_ADDR,		/* uint64_t as "0x...": beyond what JSON numbers hold */
 	F_BOOL,
 	F_REAL,
+	F_ESTIMATE,	/* double, negative is null */
 };
 
 struct field {

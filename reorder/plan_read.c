@@ -77,6 +77,9 @@ static bool read_field(struct plan *p, const struct field *f, const json_t *v, v
 	case F_BOOL:
 		*(bool *)at = json_is_true(v);
 		return json_is_boolean(v);
+	case F_ESTIMATE:
+		*(double *)at = json_is_null(v) ? -1 : json_number_value(v);
+		return json_is_null(v) || (json_is_number(v) && json_number_value(v) >= 0);
 	case F_REAL:
 		*(double *)at = json_number_value(v);
 		return json_is_number(v) && json_number_value(v) >= 0;

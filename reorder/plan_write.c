@@ -48,6 +48,8 @@ static json_t *field_json(const struct field *f, const void *base)
 		return json_boolean(*(const bool *)at);
 	case F_REAL:
 		return json_real(*(const double *)at);
+	case F_ESTIMATE:
+		return *(const double *)at < 0 ? json_null() : json_real(*(const double *)at);
 	}
 	return NULL;
 }

@@ -119,6 +119,12 @@ static void put_miss_card(const struct plan *p, FILE *fp)
 	char b[FORMAT_MAX], a[FORMAT_MAX], rest[200];
 
 	if (p->before.misses == PLAN_UNKNOWN || p->after.misses == PLAN_UNKNOWN) {
+		if (p->before.estimate > 0 && p->after.estimate >= 0) {
+			format_percent(a, 100 * p->after.estimate / p->before.estimate);
+			put_card(fp, "Kernel ITLB misses, estimated", "100 %", a, p->before.estimate,
+				 p->after.estimate, "no trace to replay: paths drawn by weight");
+			return;
+		}
 		fputs("<div class=\"card\"><h2>Kernel ITLB misses</h2><p class=\"big\">not "
 		      "predicted</p><p>that needs a fetch trace "
 		      "among the profiles; entries per path are what there is to go by</p></div>\n",
@@ -355,6 +361,10 @@ static void put_sure(const struct plan *p, FILE *fp)
 		p->before.misses != PLAN_UNKNOWN
 			? "are counted by replaying the recorded trace, fetch by fetch, on the model of the "
 			  "machine, under both layouts."
+		: p->before.estimate >= 0
+			? "are an estimate: no source recorded the order of execution, so paths are drawn by "
+			  "weight and "
+			  "run through the model of the machine. It ranks orders; it is no count."
 			: "are not predicted: no source recorded the order of execution.");
 	fprintf(fp, "<li><strong>What ran</strong> %s</li>\n",
 		plan_is_traced(p)

@@ -70,7 +70,9 @@ static void put_entries(FILE *fp, struct text_style st, const char *what, double
 {
 	char b[FORMAT_MAX], a[FORMAT_MAX];
 
-	put_row(fp, st, what, format_entries(b, before), format_entries(a, after), before, after);
+	format_entries(b, before);
+	format_entries(a, after);
+	put_row(fp, st, what, b, a, before, after);
 }
 
 static void put_totals(const struct plan *p, FILE *fp, struct text_style st)
@@ -87,6 +89,10 @@ static void put_totals(const struct plan *p, FILE *fp, struct text_style st)
 	put_entries(fp, st, "  95th percentile", b->p95, a->p95);
 	put_entries(fp, st, "  worst", b->max, a->max);
 	put_counts(fp, st, "kernel ITLB misses, predicted", b->misses, a->misses);
+	/* Good for comparing layouts, not for counting: so as shares. */
+	if (b->misses == PLAN_UNKNOWN && b->estimate > 0 && a->estimate >= 0)
+		put_row(fp, st, "kernel ITLB misses, estimated", "100 %",
+			format_percent(ta, 100 * a->estimate / b->estimate), b->estimate, a->estimate);
 	put_counts(fp, st, "kernel L1I misses, predicted", b->l1i_misses, a->l1i_misses);
 	put_row(fp, st, "kernel text", format_bytes(tb, b->text_bytes), format_bytes(ta, a->text_bytes),
 		(double)b->text_bytes, (double)a->text_bytes);
