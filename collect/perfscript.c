@@ -50,6 +50,7 @@ struct script {
 	struct chain_sample sample;
 	struct text_frame *frames;	/* its kernel frames */
 	uint32_t nr_frames, alloc_frames;
+	bool seen_user;			/* the chain has left the kernel */
 	struct index strings;		/* names of the current sample, which outlive their lines */
 	struct chain_branch *branches;
 	uint32_t nr_branches, alloc_branches;
@@ -144,6 +145,12 @@ static const char *parse_event(const char *s, char *event, size_t size)
 	return s + n;
 }
 
+/* A high address whose dso is not known: perf had no kernel symbols, or a user's stack holds rubbish. */
+static bool is_high(uint64_t addr)
+{
+	return addr >> 47 == 0x1ffff && addr != UINT64_MAX;
+}
+
 /* Whether "(dso)" is the kernel's or a module's; NULL in *module for the kernel proper. False: user space. */
 static bool kernel_dso(char *dso, uint64_t addr, const char **module)
 {
@@ -158,7 +165,7 @@ static bool kernel_dso(char *dso, uint64_t addr, const char **module)
 		return true;
 	if (!strcmp(dso, "[unknown]") || !strcmp(dso, "[vdso]") || !strcmp(dso, "[vsyscall]") ||
 	    !strcmp(dso, "[stack]") || !strcmp(dso, "[heap]"))
-		return addr >> 47 == 0x1ffff && dso[1] == 'u';
+		return dso[1] == 'u' && is_high(addr);
 	n = strlen(dso);
 	if (dso[0] == '[' && n > 2 && dso[n - 1] == ']') {
 		dso[n - 1] = '\0';
@@ -221,7 +228,7 @@ static bool parse_frame(char *line, struct text_frame *f, bool *kernel)
 	}
 	parse_symbol(f, sym);
 	/* Without dsos only the address tells; 32-bit kernels begin at 2 GB or above, but so may programs. */
-	*kernel = dso ? kernel_dso(dso, f->addr, &f->module) : f->addr >> 47 == 0x1ffff;
+	*kernel = dso ? kernel_dso(dso, f->addr, &f->module) : is_high(f->addr);
 	if (dso && !strcmp(dso, "inlined"))
 		*kernel = false;
 	return true;
@@ -387,7 +394,7 @@ static void end_sample(struct script *x)
 		if (x->nr_branches)
 			chain_add_branches(&x->lane->chain, x->branches, x->nr_branches, &x->sample);
 	}
-	x->in_sample = false;
+	x->in_sample = x->seen_user = false;
 	x->nr_frames = x->nr_branches = 0;
 	if (x->strings.nr_keys > 4096)
 		index_release(&x->strings);
@@ -484,8 +491,10 @@ static int read_line(struct script *x, char *line)
 		return 0;
 	}
 	if (x->in_sample && parse_frame(line, &f, &kernel)) {
-		if (kernel)
+		/* Kernel frames come first; what looks like one later is rubbish of a user's stack. */
+		if (kernel && (!x->seen_user || f.name))
 			add_frame(x, &f);
+		x->seen_user |= !kernel;
 		return 0;
 	}
 	if (x->opts->force) {

@@ -40,6 +40,12 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	grep -q '^func ext4_readpage@ext4.ko 1 0$' "$dir/out"
 }
 
+@test "perf script without symbols: high addresses are the kernel's, but not behind a user's frames" {
+	collect_to out --kallsyms $data/kallsyms $data/rubbish.perf-script
+	[ "$(cat "$dir/out.err")" = "hottext: 2 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
+	grep -q '^call ksys_read 0x4 vfs_read 1$' "$dir/out"
+}
+
 @test "perf script branch stacks, by address and by symbol" {
 	collect_to out --kallsyms $data/kallsyms $data/branches.perf-script
 	diff -u $data/branches.hot "$dir/out"
