@@ -146,6 +146,6 @@ through)
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE
 	link_again "$2" through "${3:?}" ;;
 *)
-	sed -n 's/^# \?//;3,14p' "$0" >&2
+	sed -n 's/^# \?//;3,13p' "$0" >&2
 	exit 2 ;;
 esac
