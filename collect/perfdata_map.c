@@ -49,6 +49,7 @@ static void add_range(struct perfdata_map *m, uint64_t start, uint64_t len, cons
 	ALLOC_GROW(m->ranges, m->nr_ranges + 1, m->alloc_ranges);
 	memmove(m->ranges + first + 1, m->ranges + last, (m->nr_ranges - last) * sizeof(*m->ranges));
 	m->nr_ranges = m->nr_ranges + 1 - (last - first);
+	m->nr_changes++;
 	m->ranges[first] = (struct perfdata_range){ start, start + len, index_add_str(&m->names, name) };
 }
 
@@ -66,6 +67,7 @@ static void place_kernel(struct perfdata_map *m, const struct perfdata_mmap *map
 		value = m->syms->text_addr;
 	m->slide = map->pgoff - value;
 	m->placed = true;
+	m->nr_changes++;
 }
 
 /* "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" and "[ext4]" -> "[ext4]", as functions of it are not known. */
@@ -126,6 +128,8 @@ static bool add_text_poke(struct perfdata_map *m, const struct perfdata_record *
 	uint64_t addr = perfdata_u64(rec->body, swap);
 	uint16_t len = perfdata_u16(rec->body + 10, swap);
 	uint32_t at = find_range(m, addr);
+	if (symtab_find(m->syms, addr - m->slide))
+		return true;
 	if (at == m->nr_ranges || m->ranges[at].start > addr)
 		add_range(m, addr, len, "[text_poke]");
 	return true;

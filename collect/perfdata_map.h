@@ -29,6 +29,7 @@ struct perfdata_map {
 	struct perfdata_range *ranges;	/* sorted, none overlap */
 	uint32_t nr_ranges, alloc_ranges;
 	struct index names;
+	uint32_t nr_changes;	/* what an address meant before may be wrong now */
 };
 
 void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms);

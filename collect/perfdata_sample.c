@@ -83,7 +83,7 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
  * NULL when the chain is none of these.
  */
 static struct perfdata_memo *find_memo(struct perfdata_lane *lane, bool swap, const struct perfdata_sample *sample,
-				       uint32_t *nr)
+				       const struct perfdata_map *map, uint32_t *nr)
 {
 	const unsigned char *p = sample->chain + 8;
 	uint64_t hash = 0, n = 0, w = 0;
@@ -101,6 +101,10 @@ static struct perfdata_memo *find_memo(struct perfdata_lane *lane, bool swap, co
 			return NULL;
 	if (!n)
 		return NULL;
+	if (lane->map_changes != map->nr_changes) {
+		memset(lane->memos, 0, NR_MEMOS * sizeof(*lane->memos));
+		lane->map_changes = map->nr_changes;
+	}
 	hash ^= hash >> 32;
 	struct perfdata_memo *m = &lane->memos[(hash ^ hash >> 15) % NR_MEMOS];
 	if (m->hash != hash)
@@ -207,7 +211,7 @@ void perfdata_sampler_add(struct perfdata_sampler *s, uint32_t event, uint16_t m
 	s->samples++;
 	if ((misc & PERFDATA_CPUMODE_MASK) == PERFDATA_CPUMODE_KERNEL) {
 		uint32_t nr = 0;
-		struct perfdata_memo *memo = find_memo(lane, swap, sample, &nr);
+		struct perfdata_memo *memo = find_memo(lane, swap, sample, s->map, &nr);
 
 		s->kernel++;
 		if (!memo || !add_again(s, lane, memo, nr, sample, &cs)) {

@@ -440,12 +440,18 @@ static void test_outside(void **state)
 	struct bytes *b = &f.records;
 
 	(void)state;
+	/* The same chain before the module is known, and after. */
+	uint64_t early[] = { CONTEXT_KERNEL, 0xffffffffc0001001, READ + 0x45, ENTRY + 0x85 };
+	put_sample(b, 1, 0, 4000, early, 4);
 	put_mmap(b, 1, 0xffffffffc0000000, 0x1000, 0, "/lib/modules/6.1/kernel/fs/ext4/nls-ascii.ko.xz");
 	put_mmap(b, 1, 0xffffffffc0001000, 0x1000, 0, "[ext4]");
 	put_mmap(b, 4, 0xffffffff81000000, 0x1000, 0xffffffff81000000, "[guest.kernel.kallsyms]_text");
 	put_ksymbol(b, 0xffffffffc0002000, 0x100, 1, "bpf_prog_6deef7357e7b4530");
 	put_ksymbol(b, 0xffffffffc0003000, 0x100, 2, "kprobe_insn_page");
 	put_words(b, 20, 0, (uint64_t[]){ 0xffffffffc0004000, 5 | 5 << 16, 0 }, 3);
+	/* Patched kernel text stays its function's. */
+	put_words(b, 20, 0, (uint64_t[]){ COPY + 0x20, 5 | 5 << 16, 0 }, 3);
+	put_sample(b, 1, 0, 4500, read_chain, 6);
 	for (uint64_t i = 0; i < 5; i++) {
 		uint64_t chain[] = { CONTEXT_KERNEL, 0xffffffffc0000001 + i * 0x1000, READ + 0x45, ENTRY + 0x85 };
 
@@ -457,13 +463,13 @@ static void test_outside(void **state)
 	put_sample(b, 1, 0, 7000, nowhere, 2);
 	struct result r = read_build(&f, NULL, false);
 	assert_int_equal(r.ret, 0);
-	assert_int_equal(r.totals.samples, 10);
-	assert_int_equal(r.totals.kernel, 8);
-	assert_int_equal(r.totals.resolved, 2);
-	assert_int_equal(r.totals.unresolved, 6);
+	assert_int_equal(r.totals.samples, 12);
+	assert_int_equal(r.totals.kernel, 10);
+	assert_int_equal(r.totals.resolved, 3);
+	assert_int_equal(r.totals.unresolved, 7);
 	static const char *const want[] = {
 		"func [nls_ascii] 1 0\n", "func [ext4] 1 0\n", "func bpf_prog_6deef7357e7b4530@[bpf] 1 0\n",
-		"func kprobe_insn_page@[generated] 1 0\n", "func [text_poke] 1 0\n", "func copy 2 0\n",
+		"func kprobe_insn_page@[generated] 1 0\n", "func [text_poke] 1 0\n", "func copy 3 0\n",
 		"call __x64_sys_read 0x44 [ext4] 1\n",
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
