@@ -308,6 +308,31 @@ static void fill_calls(struct activations *a, struct activation *act, const stru
 	act->nr_calls = join_reach(l.items, l.nr, a->min_probability);
 }
 
+/* Shares of edges, nothing of them into blocks that did not run. NULL when nothing is known of that. */
+static float *shares_without(const struct flow *f, const float *share, const struct stop *stops, uint32_t nr_stops)
+{
+	float *s = NULL;
+
+	for (uint32_t i = 0; i < nr_stops; i++) {
+		const struct flow_block *never = &f->blocks[stops[i].block];
+		if (stops[i].callee != STOP_NEVER)
+			continue;
+		if (!s)
+			s = xmemdup(share, ((size_t)f->nr_edges + 1) * sizeof(*s));
+		for (uint32_t k = never->first_pred; k < never->first_pred + never->nr_preds; k++)
+			s[f->pred_edges[k]] = 0;
+	}
+	for (uint32_t b = 0; s && b < f->nr_blocks; b++) {
+		const struct flow_block *blk = &f->blocks[b];
+		float sum = 0;
+		for (uint32_t e = blk->first_succ; e < blk->first_succ + blk->nr_succs; e++)
+			sum += s[e];
+		for (uint32_t e = blk->first_succ; sum > 0 && e < blk->first_succ + blk->nr_succs; e++)
+			s[e] /= sum;
+	}
+	return s;
+}
+
 static struct activation *compute(struct activations *a, uint32_t func, const struct stop *stops, uint32_t nr_stops)
 {
 	const struct flow *f = program_flow(a->prog, func);
@@ -316,12 +341,15 @@ static struct activation *compute(struct activations *a, uint32_t func, const st
 		return NULL;
 	struct activation *act = xcalloc(1, sizeof(*act));
 	float *p = xcalloc(f->nr_blocks, sizeof(*p));
-	uint32_t *seen = xcalloc((size_t)nr_stops + 1, sizeof(*seen));
+	uint32_t *seen = xcalloc((size_t)nr_stops + 1, sizeof(*seen)), nr_seen = 0;
+	float *share = edge_shares(a, func), *without = shares_without(f, share, stops, nr_stops);
 	bool cold = (a->prog->traits[func] & PROGRAM_COLD) != 0;
 	act->func = func;
 	for (uint32_t i = 0; i < nr_stops; i++)
-		seen[i] = stops[i].block;
-	likely_blocks(f, edge_shares(a, func), seen, nr_stops, !cold || !nr_stops, p);
+		if (stops[i].callee != STOP_NEVER)
+			seen[nr_seen++] = stops[i].block;
+	likely_blocks(f, without ? without : share, seen, nr_seen, !cold || !nr_seen, p);
+	free(without);
 	act->blocks = p;
 	act->below = -1;
 	for (uint32_t b = 0; b < f->nr_blocks; b++)

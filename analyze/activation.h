@@ -15,6 +15,9 @@
 struct evidence;
 struct program;
 
+/* In stop.callee: this block did not run, for its calls are missing from a trace of all calls. */
+#define STOP_NEVER (UINT32_MAX - 1)
+
 /* A place that ran: a block, and when it was left by a known call, that. */
 struct stop {
 	uint32_t block;

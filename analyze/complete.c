@@ -15,8 +15,8 @@
 enum {
 	DEFAULT_VARIANTS = 4,
 	MAX_VARIANTS = 16,
-	MAX_STOPS = 48,		/* of one function in one path; enough to pin a walk down */
-	LEARN_PASSES = 3,
+	MAX_STOPS = 96,		/* of one function in one path; enough to pin a walk down */
+	LEARN_PASSES = 2,
 	RUN_UNIT = 1 << 20,	/* bytes: a path that runs so many each time has one run a sample */
 	MIN_COST = 64,		/* bytes: entry and exit of anything */
 };
@@ -54,6 +54,7 @@ struct completer {
 	double min_probability;
 	uint32_t variants;
 	bool proved_only, has_fetch;
+	bool is_graph;			/* the path at hand is of a function graph */
 	struct member *members;		/* of the path at hand */
 	uint32_t nr_members, alloc_members;
 	uint32_t *heap, nr_heap, alloc_heap;	/* members not settled yet */
@@ -63,6 +64,8 @@ struct completer {
 	uint32_t *member_of;		/* [image func]: in members */
 	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
 	double *runs;			/* [in path]: its weight in out */
+	double graph_scale;		/* makes runs in function graphs comparable to those from samples */
+	double graph_bytes, sampled_bytes;	/* run by the paths of either kind, in learn() */
 	double *func_runs, all_runs;	/* [image func]: expected runs of paths with it, by the last learn(); of all */
 	bool *emitted;			/* [image func]: in a path of out */
 	bool *has_path;			/* [in func]: some path holds it */
@@ -180,6 +183,44 @@ static uint32_t chunk_stop(struct completer *c, uint32_t func, uint32_t chunk, s
 	return 1;
 }
 
+static bool is_traced(struct completer *c, uint32_t func)
+{
+	return func != INDEX_NONE && program_flow(&c->prog, func) && (c->prog.traits[func] & PROGRAM_TRACED);
+}
+
+static bool calls_once(const struct flow *f, uint32_t callee)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->nr_calls; i++)
+		n += f->calls[i].callee == callee;
+	return n == 1;
+}
+
+/*
+ * What a function graph says of a function's blocks: calls that were traced ran, and
+ * blocks with calls that would have been and were not, did not. When no call of a
+ * function was traced, the trace may have been cut at that depth, and says nothing.
+ */
+static uint32_t graph_stops(struct completer *c, uint32_t func, struct stop *stops, uint32_t room)
+{
+	const struct flow *f = program_flow(&c->prog, func);
+	uint32_t n = 0, ran = 0;
+
+	for (uint32_t i = 0; f && i < f->nr_calls && n < room; i++) {
+		uint32_t callee = f->calls[i].callee;
+		if (!is_traced(c, callee))
+			continue;
+		bool here = in_this_path(c, callee);
+		ran += here;
+		if (here && calls_once(f, callee))
+			stops[n++] = (struct stop){ f->calls[i].block, i, callee };
+		else if (!here)
+			stops[n++] = (struct stop){ f->calls[i].block, i, STOP_NEVER };
+	}
+	return ran ? n : 0;
+}
+
 static void add_foot(struct completer *c, uint32_t foot_id)
 {
 	struct profile_foot foot = profile_get_foot(c->in, foot_id);
@@ -194,6 +235,8 @@ static void add_foot(struct completer *c, uint32_t foot_id)
 		uint32_t calls = call_stops(c, func, k, stops + nr, MAX_STOPS - nr);
 		nr += calls ? calls : chunk_stop(c, func, k, &stops[nr]);
 	}
+	if (c->is_graph)
+		nr = graph_stops(c, func, stops, MAX_STOPS);
 	struct activation *act = activation_get(&c->acts, func, stops, nr);
 	struct member *m = find_member(c, func);
 	if (!m)
@@ -252,6 +295,8 @@ static void raise_member(struct completer *c, const struct reach *r, float calle
 	struct member *m = find_member(c, r->func);
 	float p = caller * r->probability;
 
+	if (c->is_graph && (!m || m->place == SETTLED) && is_traced(c, r->func))
+		return;
 	if (p < REACH_MIN || (c->proved_only && p < 1) || (m && m->place == SETTLED))
 		return;
 	if (!m) {
@@ -301,6 +346,15 @@ static void spread(struct completer *c)
 	}
 }
 
+/* A function graph names functions, not bytes. */
+static bool is_graph(const struct completer *c, const uint32_t *feet, uint32_t nr_feet)
+{
+	for (uint32_t i = 0; i < nr_feet; i++)
+		if (profile_get_foot(c->in, feet[i]).nr_words)
+			return false;
+	return true;
+}
+
 /* Fill members[] with what ran in the path and what probably did. */
 static void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet)
 {
@@ -310,6 +364,7 @@ static void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet)
 		if (f != INDEX_NONE)
 			c->in_path[f] = c->stamp;
 	}
+	c->is_graph = is_graph(c, feet, nr_feet);
 	for (uint32_t i = 0; i < nr_feet; i++)
 		add_foot(c, feet[i]);
 	spread(c);
@@ -458,6 +513,11 @@ static uint64_t runs_of(const struct completer *c, uint64_t samples)
 {
 	double cost = path_cost(c), runs;
 
+	if (c->is_graph) {
+		runs = (double)samples * c->graph_scale;
+		return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
+	}
+
 	runs = (double)samples * RUN_UNIT / (cost > MIN_COST ? cost : MIN_COST);
 	return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
 }
@@ -468,10 +528,11 @@ static void expect_samples(struct completer *c, uint64_t weight)
 	double cost = path_cost(c), runs = (double)runs_of(c, weight);
 
 	c->all_runs += runs;
+	*(c->is_graph ? &c->graph_bytes : &c->sampled_bytes) += (double)weight * (c->is_graph ? cost : RUN_UNIT);
 	for (uint32_t i = 0; i < c->nr_members; i++)
 		c->func_runs[c->members[i].reach.func] += runs * (double)c->members[i].reach.probability;
 
-	for (uint32_t i = 0; cost > 0 && i < c->nr_members; i++)
+	for (uint32_t i = 0; cost > 0 && !c->is_graph && i < c->nr_members; i++)
 		if (c->members[i].act)
 			c->members[i].act->samples_per_byte +=
 				(double)weight * (double)c->members[i].reach.probability / cost;
@@ -480,7 +541,7 @@ static void expect_samples(struct completer *c, uint64_t weight)
 /* Go over the sampled paths once to learn from what they should have seen and did not. */
 static void learn(struct completer *c)
 {
-	c->all_runs = 0;
+	c->all_runs = c->graph_bytes = c->sampled_bytes = 0;
 	memset(c->func_runs, 0, c->img->nr_funcs * sizeof(*c->func_runs));
 	for (uint32_t i = 0; i < c->in->paths.nr_keys; i++) {
 		struct profile_path path = profile_get_path(c->in, i);
@@ -489,6 +550,9 @@ static void learn(struct completer *c)
 		expand(c, path.feet, path.nr_feet);
 		expect_samples(c, c->in->path_weights[i]);
 	}
+	/* Both kinds of recording count for the same time in all. */
+	if (c->graph_bytes > 0 && c->sampled_bytes > 0)
+		c->graph_scale = c->sampled_bytes / c->graph_bytes;
 	activations_learn(&c->acts);
 }
 
@@ -663,6 +727,8 @@ static int run(struct completer *c, const char *vmlinux)
 	if (program_init(&c->prog, c->img, vmlinux))
 		return -1;
 	evidence_init(&c->evidence, &c->prog, c->in);
+	c->graph_scale = 1;
+	c->has_fetch = has_fetch_source(c->in);
 	activations_init(&c->acts, &c->prog, &c->evidence, REACH_MIN);
 	c->func_runs = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->func_runs));
 	c->emitted = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->emitted));
@@ -672,7 +738,6 @@ static int run(struct completer *c, const char *vmlinux)
 	c->out_path = xcalloc((size_t)c->in->paths.nr_keys * c->variants + 1, sizeof(*c->out_path));
 	c->runs = xcalloc((size_t)c->in->paths.nr_keys + 1, sizeof(*c->runs));
 	c->has_path = xcalloc((size_t)c->in->names.nr_keys + 1, sizeof(*c->has_path));
-	c->has_fetch = has_fetch_source(c->in);
 	for (int pass = 0; pass < LEARN_PASSES && !c->proved_only; pass++)
 		learn(c);
 	copy_all_but_paths(c->in, c->out);

@@ -178,6 +178,8 @@ const struct flow *program_flow(struct program *p, uint32_t func)
 		flow_init(f, &p->text, p->disasm, &oracle, fn->addr, fn->size);
 		for (uint32_t i = 0; i < f->nr_calls; i++)
 			f->calls[i].callee = find_callee(p, &f->calls[i]);
+		if (f->nr_calls && f->calls[0].block == 0 && has_trait(p, f->calls[0].target, PROGRAM_PATCHED_OUT))
+			p->traits[func] |= PROGRAM_TRACED;
 	}
 	return f->nr_blocks ? f : NULL;
 }

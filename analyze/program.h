@@ -17,6 +17,7 @@ enum program_trait {
 	PROGRAM_INDIRECT_THUNK = 4,	/* x86: stands for an indirect jump or call */
 	PROGRAM_PATCHED_OUT = 8,	/* calls of it are nops in a running kernel: __fentry__ */
 	PROGRAM_COLD = 16,		/* .cold part, or in the business of reporting trouble */
+	PROGRAM_TRACED = 64,		/* calls __fentry__ or mcount first: the function tracers see it */
 	PROGRAM_LOADED = 32,		/* flows[] is filled in, or known to be missing */
 };
 
