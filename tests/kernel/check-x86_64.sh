@@ -43,7 +43,9 @@ check "verify refuses a kernel in another order" exits 3 hottext verify "$out/pl
 
 # The one build plans for the kernel's own machine, by the profile alone.
 machine= plan once pack "$out/all.hot"
-check "one build makes the plan of two builds" cmp "$out/plan-once/hottext.ld" "$folder/.hottext/plan/hottext.ld"
+# The kernels planned on differ in build-id alone: the trial link has no kallsyms yet.
+check "one build makes the plan of two builds" \
+	cmp <(grep -v build-id "$out/plan-once/hottext.ld") <(grep -v build-id "$folder/.hottext/plan/hottext.ld")
 check "one build obeys it" exits 0 hottext verify "$out/plan-once" "$out/once/vmlinux"
 
 names="stock link cdsort pack perf-cdsort perf"
