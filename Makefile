@@ -98,6 +98,7 @@ ANALYZE_SRCS := \
 	analyze/disasm_risc.c \
 	analyze/disasm_x86.c \
 	analyze/evidence.c \
+	analyze/expand.c \
 	analyze/flow.c \
 	analyze/flow_dom.c \
 	analyze/image.c \
@@ -187,6 +188,7 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 UNIT_TESTS := \
 	chain \
 	fetch \
+	flow \
 	funcgraph \
 	image \
 	lds \
@@ -205,6 +207,7 @@ UNIT_TESTS := \
 BATS_TESTS := \
 	collect \
 	fetch \
+	flow \
 	ftrace \
 	ld \
 	machines \
@@ -234,7 +237,7 @@ $(O)/hottext-qemu.so: $(PLUGIN_OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LDFLAGS) -shared -o $@ $^ $(shell $(PKG_CONFIG) --libs libzstd) -lpthread
 
-$(O)/plugin/%.o: %.c Makefile
+$(O)/plugin/%.o: %.c $(O)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden -O2 $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -243,7 +246,14 @@ $(O)/hottext: $(O)/hottext.o $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
-$(O)/%.o: %.c Makefile
+# Changes only when a flag does: then everything is compiled again.
+$(O)/flags: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
+
+FORCE:
+
+$(O)/%.o: %.c $(O)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
