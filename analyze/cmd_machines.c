@@ -71,11 +71,12 @@ static json_t *machine_json(const struct machine *m)
 
 	for (uint32_t i = 0; i < m->nr_levels; i++)
 		json_array_append_new(levels, level_json(&m->levels[i]));
-	return json_pack("{ss ss ss so sI sI sI sb sb sb s[ii] sf s{si si si} s{si si si}}", "name", m->name,
+	return json_pack("{ss ss ss so sI sI sI sb sb sb sb s[ii] sf s{si si si} s{si si si}}", "name", m->name,
 			 "about", m->about,
 			 "arch", m->arch, "levels", levels, "text_page", (json_int_t)m->text_page, "user_page",
 			 (json_int_t)m->user_page, "module_page", (json_int_t)m->module_page, "pinned_text",
-			 m->pinned_text, "flush_on_switch", m->flush_on_switch, "flush_global", m->flush_global,
+			 m->pinned_text, "flush_on_switch", m->flush_on_switch, "flush_global", m->flush_global, "flush_on_mode",
+			 m->flush_on_mode,
 			 "miss_cycles", (int)m->miss_cycles_min, (int)m->miss_cycles_max, "clock_hz", m->clock_hz, "l1i",
 			 "bytes", (int)m->l1i_bytes, "ways", (int)m->l1i_ways, "line", (int)m->l1i_line, "data",
 			 "set", (int)m->data_set, "every", (int)m->data_every, "new", (int)m->data_new);

@@ -223,6 +223,11 @@ static int parse_flush_global(struct parse *ps, char **words)
 	return get_bool(ps, words, &ps->m->flush_global);
 }
 
+static int parse_flush_mode(struct parse *ps, char **words)
+{
+	return get_bool(ps, words, &ps->m->flush_on_mode);
+}
+
 static int parse_data_set(struct parse *ps, char **words)
 {
 	if (get_number(ps, words[1], 1, 1 << 20, &ps->m->data_set) < 0)
@@ -250,6 +255,7 @@ static const struct key {
 	{ "pinned-text", 2, false, parse_pinned },
 	{ "flush-on-switch", 2, false, parse_flush },
 	{ "flush-global", 2, false, parse_flush_global },
+	{ "flush-on-mode", 2, false, parse_flush_mode },
 	{ "miss-cycles", 3, false, parse_cycles },
 	{ "clock", 3, false, parse_clock },
 	{ "l1i", 4, false, parse_l1i },

@@ -38,6 +38,7 @@ struct machine {
 	bool pinned_text;	/* kernel text never misses */
 	bool flush_on_switch;	/* an address-space switch empties user entries (no ASIDs) */
 	bool flush_global;	/* and the kernel's entries too */
+	bool flush_on_mode;	/* so does each change between user and kernel mode (PTI without PCID) */
 	uint32_t miss_cycles_min, miss_cycles_max;	/* cost of one miss of the last level, cycles */
 	double clock_hz;	/* 0: unknown */
 	uint32_t l1i_bytes, l1i_ways, l1i_line;		/* 0: not modelled */

@@ -48,7 +48,8 @@ struct tlb {
 	uint64_t last;		/* page key touched last at the nearest level; no key is all ones */
 	uint64_t text_start, text_end;
 	uint64_t space;		/* address-space number, from 1 */
-	bool pinned, flush, flush_global;
+	bool pinned, flush, flush_global, flush_on_mode;
+	bool in_kernel;		/* the last fetch was the kernel's */
 	bool data;		/* there is a data side */
 	uint32_t data_every, data_set, data_new;
 	uint32_t data_next;	/* page of the recurring set */
@@ -376,6 +377,21 @@ static void fetch_page(struct tlb *t, uint64_t page, enum kind kind, uint32_t sh
 	}
 }
 
+static void flush(struct tlb *t, uint32_t kinds)
+{
+	for (uint32_t n = 0; n < t->nr_levels; n++) {
+		array_flush(&t->levels[n].small, kinds);
+		array_flush(&t->levels[n].large, kinds);
+	}
+	t->last = UINT64_MAX;
+}
+
+static void change_mode(struct tlb *t, bool kernel)
+{
+	t->in_kernel = kernel;
+	flush(t, (1u << NR_KINDS) - 1);
+}
+
 void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 {
 	uint64_t end = addr + (len ? len - 1 : 0);
@@ -385,6 +401,8 @@ void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 		end = addr;
 	if (t->l1i.tags)
 		fetch_lines(t, addr, end, kind);
+	if (t->flush_on_mode && kernel != t->in_kernel)
+		change_mode(t, kernel);
 	if (t->data)
 		advance_data(t, len);
 	if (kind == KIND_TEXT && t->pinned)
@@ -416,10 +434,7 @@ void tlb_switch(struct tlb *t)
 	if (wrap)
 		t->space++;
 	if (t->flush || t->flush_global || wrap)
-		for (uint32_t n = 0; n < t->nr_levels; n++) {
-			array_flush(&t->levels[n].small, kinds);
-			array_flush(&t->levels[n].large, kinds);
-		}
+		flush(t, kinds);
 	t->last = UINT64_MAX;
 	t->l1i.last = UINT64_MAX;
 }
@@ -461,6 +476,7 @@ struct tlb *tlb_new(const struct machine *m)
 	t->pinned = m->pinned_text;
 	t->flush = m->flush_on_switch;
 	t->flush_global = m->flush_global;
+	t->flush_on_mode = m->flush_on_mode;
 	t->data_every = m->data_set ? m->data_every : 0;
 	t->data_left = t->data_every;
 	t->data_set = m->data_set;

@@ -115,6 +115,9 @@ struct unit *units_add(struct image *img, const char *section, const char *objec
 struct image_group *units_add_group(struct image *img, enum group group, uint64_t start, uint64_t end,
 				    uint64_t align)
 {
+	/* A damaged map or header says anything; ld never aligns text to more, or to no power of two. */
+	if (!align || (align & (align - 1)) || align > 1u << 31)
+		align = 1;
 	img->groups = xreallocarray(img->groups, img->nr_groups + 1, sizeof(*img->groups));
 	struct image_group *g = &img->groups[img->nr_groups++];
 	*g = (struct image_group){ .group = group, .start = start, .end = end, .align = (uint32_t)align };

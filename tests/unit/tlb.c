@@ -35,7 +35,7 @@ struct ref {
 	struct ref_level level[MACHINE_MAX_LEVELS];
 	uint64_t clock, space;
 	struct tlb_counts counts;
-	bool have_last;
+	bool have_last, in_kernel;
 	int last_kind;
 	uint64_t last_page;
 	uint64_t bytes;
@@ -222,6 +222,14 @@ static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 {
 	bool text = addr >= r->text_start && addr < r->text_end;
 	int kind = !kernel ? KIND_USER : text ? KIND_TEXT : KIND_MODULE;
+
+	if (r->m->flush_on_mode && kernel != r->in_kernel) {
+		r->in_kernel = kernel;
+		r->have_last = false;
+		for (uint32_t n = 0; n < r->m->nr_levels; n++)
+			for (uint32_t i = 0; i < r->level[n].entries; i++)
+				r->level[n].e[i].valid = false;
+	}
 	uint32_t size = page_of(r, 0, kind);
 
 	ref_advance(r, len);
@@ -289,6 +297,7 @@ static struct machine random_machine(enum tlb_policy policy)
 		m.text_page = 65536;
 	m.flush_on_switch = rnd(2);
 	m.flush_global = !rnd(4);
+	m.flush_on_mode = !rnd(5);
 	m.data_every = rnd(2) ? 0 : 64 + rnd(4000);
 	m.data_set = rnd(40);
 	m.data_new = rnd(2) ? 0 : 100 + rnd(9000);
