@@ -147,6 +147,29 @@ bool chain_cuts(struct chain *c, uint32_t inner, uint32_t outer)
 	return chain_is_interruption(c, inner) && !chain_is_interruption(c, outer);
 }
 
+/*
+ * Without a function known to be a root: the outermost one behind the entry code.
+ * Entry code of system calls only makes it one, of which kind is not known.
+ */
+static enum path_kind find_unnamed_root(struct chain *c, const struct chain_frame *frames, uint32_t nr,
+					uint32_t *root)
+{
+	enum path_kind kind = PATH_CHAIN;
+
+	*root = INDEX_NONE;
+	for (uint32_t i = nr; i-- > 0;) {
+		if (frames[i].func == INDEX_NONE)
+			continue;
+		*root = frames[i].func;
+		const char *name = profile_func_name(c->profile, *root);
+		if (!root_is_syscall_entry(name))
+			break;
+		if (!root_is_shared_entry(name))
+			kind = PATH_SYSCALL;
+	}
+	return kind;
+}
+
 /* The outermost function of frames[0, nr) whose kind is known, and what it makes of the path. */
 static enum path_kind find_root(struct chain *c, const struct chain_frame *frames, uint32_t nr,
 				uint32_t *root)
@@ -172,16 +195,7 @@ static enum path_kind find_root(struct chain *c, const struct chain_frame *frame
 		}
 		return kinds[kind];
 	}
-	*root = INDEX_NONE;
-	for (uint32_t i = nr; i-- > 0;) {
-		if (frames[i].func == INDEX_NONE)
-			continue;
-		if (*root == INDEX_NONE || root_is_syscall_entry(profile_func_name(c->profile, *root)))
-			*root = frames[i].func;
-		else
-			break;
-	}
-	return PATH_CHAIN;
+	return find_unnamed_root(c, frames, nr, root);
 }
 
 static uint32_t add_segment(struct chain *c, const struct chain_frame *frames, uint32_t nr, uint64_t weight)

@@ -97,6 +97,11 @@ static const struct known known[] = {
 	{ "__switch_to", ROOT_SWITCH },
 };
 
+static const char *const shared_entries[] = {
+	"el0_sync", "el0t_64_sync", "el0t_64_sync_handler", "el0t_32_sync", "el0t_32_sync_handler",
+	"el0_sync_handler", "handle_exception",
+};
+
 static const char *const syscall_entries[] = {
 	"entry_SYSCALL_64", "entry_SYSCALL_64_after_hwframe", "entry_SYSCALL_64_fastpath", "do_syscall_64",
 	"x64_sys_call", "x32_sys_call", "ia32_sys_call", "system_call", "system_call_fastpath",
@@ -104,13 +109,11 @@ static const char *const syscall_entries[] = {
 	"entry_SYSCALL_compat", "entry_SYSCALL_compat_after_hwframe", "entry_INT80_32", "entry_INT80_compat",
 	"asm_int80_emulation", "int80_emulation", "do_int80_syscall_32", "do_fast_syscall_32",
 	"do_SYSENTER_32", "__do_fast_syscall_32", "do_int80_emulation",
-	"el0_sync", "el0t_64_sync", "el0t_64_sync_handler", "el0t_32_sync", "el0t_32_sync_handler",
-	"el0_sync_handler",
 	"el0_svc", "el0_svc_compat", "do_el0_svc", "do_el0_svc_compat", "el0_svc_common", "invoke_syscall",
 	"el0_svc_handler", "el0_svc_naked", "vector_swi", "__sys_trace", "ret_fast_syscall",
 	"SystemCall", "SystemCall_virt", "transfer_to_syscall", "DoSyscall", "system_call_exception",
 	"system_call_common", "system_call_vectored_common", "ret_from_syscall",
-	"handle_exception", "do_trap_ecall_u", "syscall_handler", "__do_syscall", "system_call_handler",
+	"do_trap_ecall_u", "syscall_handler", "__do_syscall", "system_call_handler",
 };
 
 static bool has_prefix(const char *s, const char *prefix, size_t n)
@@ -162,16 +165,26 @@ enum root_kind root_kind(const char *identity)
 	return syscall_name(name) && !root_is_syscall_entry(name) ? ROOT_SYSCALL : ROOT_NONE;
 }
 
-bool root_is_syscall_entry(const char *identity)
+static bool is_listed(const char *identity, const char *const *list, size_t nr)
 {
 	char name[MAX_NAME];
 
 	if (!bare_name(identity, name))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(syscall_entries); i++)
-		if (!strcmp(name, syscall_entries[i]))
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(name, list[i]))
 			return true;
 	return false;
+}
+
+bool root_is_shared_entry(const char *identity)
+{
+	return is_listed(identity, shared_entries, ARRAY_SIZE(shared_entries));
+}
+
+bool root_is_syscall_entry(const char *identity)
+{
+	return is_listed(identity, syscall_entries, ARRAY_SIZE(syscall_entries)) || root_is_shared_entry(identity);
 }
 
 const char *root_display_name(const char *identity, char *buf, size_t size)

@@ -27,6 +27,9 @@ enum root_kind root_kind(const char *identity);
  */
 bool root_is_syscall_entry(const char *identity);
 
+/* Of those, one that faults pass as well: el0t_64_sync, handle_exception ... */
+bool root_is_shared_entry(const char *identity);
+
 /*
  * What people call a root: "__x64_sys_read" -> "read"; others stay as they are.
  * Copied into buf, cut at size.
