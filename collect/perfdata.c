@@ -14,6 +14,7 @@
 #include "lib/file.h"
 #include "lib/input.h"
 #include "lib/mem.h"
+#include "perfdata_events.h"
 #include "perfdata_map.h"
 #include "perfdata_sample.h"
 #include "profile.h"
@@ -199,11 +200,33 @@ static uint64_t lost(const struct run *r)
 	return r->lost_records + r->lost_samples;
 }
 
+/* Which events the samples are of, where that was our choice and another was there. */
+static void tell_choice(const struct run *r)
+{
+	unsigned int nr = 0;
+	bool cycles = true;
+
+	for (uint32_t i = 0; i < r->d.nr_attrs; i++) {
+		const struct perfdata_attr *a = &r->d.attrs[i];
+
+		nr += a->used && a->samples;
+		cycles &= !a->used || !a->samples || perfdata_event_is_cycles(a->name);
+	}
+	if (r->opts->event || (nr < 2 && cycles))
+		return;
+	for (uint32_t i = 0; i < r->d.nr_attrs; i++)
+		if (r->d.attrs[i].used && r->d.attrs[i].samples)
+			note("'%s': %llu samples of event '%s' taken%s", r->d.name,
+			     (unsigned long long)r->d.attrs[i].samples, r->d.attrs[i].name,
+			     cycles ? "" : ", though it counts no cycles");
+}
+
 static void add_sources(struct run *r, struct profile *p)
 {
 	uint64_t nr_lost = lost(r) + r->strays + r->malformed;
 	char build_id[2 * BUILD_ID_MAX + 1];
 
+	tell_choice(r);
 	build_id_hex(r->d.build_id, r->d.build_id_size, build_id);
 	for (uint32_t i = 0; i < r->d.nr_attrs; i++) {
 		const struct perfdata_attr *a = &r->d.attrs[i];
