@@ -287,7 +287,7 @@ static void run_release(struct run *r)
 	perfdata_sampler_release(&r->sampler);
 }
 
-/* The records of an open file; whole is that of a directory's further files: records only. */
+/* The records in [off, end) of an open file. */
 static int walk_fd(struct run *r, int fd, uint64_t off, uint64_t end)
 {
 	struct perfdata_stream s;
