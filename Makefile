@@ -197,6 +197,7 @@ UNIT_TESTS := \
 	machine \
 	perfdata \
 	plan \
+	plan_fill \
 	profile \
 	replay \
 	steady \
@@ -206,8 +207,8 @@ UNIT_TESTS := \
 # One bats file each.
 BATS_TESTS := \
 	collect \
+	complete \
 	fetch \
-	flow \
 	ftrace \
 	ld \
 	machines \

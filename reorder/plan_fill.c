@@ -405,7 +405,7 @@ static void put_unit(struct fill *f, uint32_t unit, bool moved)
 	put_functions(f, unit, out);
 	if (n->touched || n->samples || n->calls || out->nr_ranges) {
 		p->hot.units++;
-		p->hot.fixed += !u->movable;
+		p->hot.fixed += !u->movable && !moved;
 		p->hot.bytes += u->size;
 		p->hot.touched_bytes += out->nr_ranges ? ranges_bytes(p, out) : n->touched;
 		p->hot.functions += out->nr_functions;

@@ -442,8 +442,12 @@ static void put_fixed(const struct plan *p, FILE *fp)
 	fputs("<section id=\"fixed\" aria-labelledby=\"fixed-title\"><h2 id=\"fixed-title\">What was not "
 	      "moved, and why</h2>\n",
 	      fp);
-	fprintf(fp, "<p>%s hot units stay where the kernel's script puts them; of these %s must. ",
-		format_count(n, nr), format_count(m, p->hot.fixed));
+	if (nr == p->hot.fixed)
+		fprintf(fp, "<p>%s hot units must stay where the kernel's script puts them. ",
+			format_count(n, nr));
+	else
+		fprintf(fp, "<p>%s hot units stay where the kernel's script puts them; of these %s must. ",
+			format_count(n, nr), format_count(m, p->hot.fixed));
 	if (nr > FIXED_ROWS)
 		fprintf(fp, "The %d that most paths run:", FIXED_ROWS);
 	fputs("</p>\n", fp);
