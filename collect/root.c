@@ -184,7 +184,8 @@ bool root_is_shared_entry(const char *identity)
 
 bool root_is_syscall_entry(const char *identity)
 {
-	return is_listed(identity, syscall_entries, ARRAY_SIZE(syscall_entries)) || root_is_shared_entry(identity);
+	return is_listed(identity, syscall_entries, ARRAY_SIZE(syscall_entries)) ||
+	       root_is_shared_entry(identity);
 }
 
 const char *root_display_name(const char *identity, char *buf, size_t size)
