@@ -43,11 +43,26 @@ struct packer {
 	uint32_t *rank;		/* [unit]: its place in the cdsort order */
 };
 
+/*
+ * Bounded groups of which anything ran come to stand behind the hot region, whole,
+ * the members that ran first: one large page may then hold both.
+ */
+static void append_groups(const struct callgraph *cg, struct layout *l)
+{
+	for (uint32_t i = 0; i < cg->image->nr_units; i++) {
+		const struct callgraph_node *n = &cg->nodes[i];
+
+		if (!cg->image->units[i].movable && (n->samples || n->calls || n->touched) && layout_can_take(cg->image, i))
+			layout_append(l, i, 0);
+	}
+}
+
 /* Where the text that does not move will lie, once the hot units have gone to the front. */
-static void assign_fixed(struct layout *l, const uint32_t *hot, uint32_t nr)
+static void assign_fixed(const struct callgraph *cg, struct layout *l, const uint32_t *hot, uint32_t nr)
 {
 	for (uint32_t i = 0; i < nr; i++)
 		layout_append(l, hot[i], i ? 0 : PAGE);
+	append_groups(cg, l);
 	layout_assign(l);
 }
 
@@ -163,12 +178,13 @@ void order_pack(const struct callgraph *cg, const struct order_options *opts, st
 		return;
 	}
 	layout_init(&fixed, cg->image);
-	assign_fixed(&fixed, hot, nr);
+	assign_fixed(cg, &fixed, hot, nr);
 	windows_init(&k.w, cg, opts->seq, hot, nr, &fixed, PAGE);
 	sample_windows(&slots, &k.w, efforts[opts->effort].samples, flatten);
 	rank_units(&k, opts);
 	pack(&k, opts, &slots);
 	emit(&k, &slots, l);
+	append_groups(cg, l);
 	use_release(&slots);
 	pages_release(&k.pages);
 	windows_release(&k.w);
