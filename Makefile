@@ -212,6 +212,7 @@ BATS_TESTS := \
 	ftrace \
 	ld \
 	machines \
+	optimize \
 	perfdata \
 	record \
 	report \

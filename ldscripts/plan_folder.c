@@ -129,6 +129,17 @@ static int move_files(const char *from, const char *to)
 	return ret;
 }
 
+static int make_folder(const char *dir)
+{
+	struct stat st;
+
+	if (!mkdir(dir, 0777))
+		return 0;
+	if (errno == EEXIST && !stat(dir, &st))
+		errno = S_ISDIR(st.st_mode) ? 0 : ENOTDIR;
+	return errno ? error("cannot write '%s': %s", dir, strerror(errno)) : 0;
+}
+
 int plan_folder_write(const struct job *job, const struct plan *plan, const char *dir, const char *lds)
 {
 	char *tmp;
@@ -147,8 +158,8 @@ int plan_folder_write(const struct job *job, const struct plan *plan, const char
 	umask(mask);
 	chmod(tmp, 0777 & ~mask);
 	ret = write_all(job, plan, tmp, lds);
-	if (!ret && mkdir(dir, 0777) && errno != EEXIST)
-		ret = error("cannot write '%s': %s", dir, strerror(errno));
+	if (!ret)
+		ret = make_folder(dir);
 	if (!ret)
 		ret = move_files(tmp, dir);
 	remove_files(tmp);

@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext optimize, analyze and reorder on the bundled kernel: every file of a plan, twice the same, and nothing
+# left behind where a plan cannot be made.
+
+bats_require_minimum_version 1.5.0
+HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
+DATA=$BATS_TEST_DIRNAME/data
+MACHINE=generic-4k-32
+
+setup_file() {
+	(	# the name of the tool is looked up where the tests began
+		cd "$BATS_FILE_TMPDIR" || exit 1
+		xz -dc "$SAMPLE/vmlinux.xz" >vmlinux
+		zstd -dqc "$SAMPLE/vmlinux.map.zst" >vmlinux.map
+		zstd -dqc "$SAMPLE/perf.data.zst" >perf.data
+		"$HOTTEXT" optimize --machine $MACHINE vmlinux perf.data --lds "$DATA/lds/x86-64-6.1.lds" -o plan >out 2>err
+	)
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	dir=$BATS_TEST_TMPDIR
+	kernel=vmlinux profile=perf.data
+}
+
+# refuses MESSAGE [ARG...]: optimize says just that line, exits 1 and leaves nothing behind.
+refuses() {
+	local message=$1
+	shift
+	mkdir -p "$dir/to"
+	run -1 --separate-stderr "$HOTTEXT" optimize -q --effort 1 -o "$dir/to/plan" "$@" "$kernel" "$profile"
+	[ "$stderr" = "hottext: $message" ] || { echo "said: $stderr"; return 1; }
+	[ -z "$output" ]
+	[ -z "$(ls -A "$dir/to")" ]
+}
+
+# misuse MESSAGE ARG...
+misuse() {
+	local message=$1
+	shift
+	run -2 --separate-stderr "$HOTTEXT" "$@"
+	[ "$stderr" = "hottext: $message; try 'hottext $1 --help'" ] || { echo "said: $stderr"; return 1; }
+	[ -z "$output" ]
+}
+
+@test "optimize: a plan folder has every file, and nothing is beside it" {
+	[ "$(ls plan)" = "$(printf '%s\n' hotpages.dot hotpages.svg hottext.ld plan.json profile.hot report.html \
+		report.txt sections.order symbols.order vmlinux.lds)" ]
+	for f in plan/*; do [ -s "$f" ]; done
+	[ "$(echo plan*)" = plan ]
+	cmp out plan/report.txt
+}
+
+@test "optimize: at least 99 % of the kernel's samples are resolved" {
+	read -r _ all _ in_kernel _ resolved _ < <(grep ' kernel, ' err)
+	[ "$all" -gt 2000 ] && [ "$in_kernel" -gt 2000 ]
+	[ $((resolved * 100)) -ge $((in_kernel * 99)) ]
+}
+
+@test "optimize: twice the same, byte for byte, from whatever folder" {
+	mkdir "$dir/elsewhere"
+	cd "$dir/elsewhere"
+	"$HOTTEXT" optimize --machine $MACHINE "$BATS_FILE_TMPDIR/vmlinux" "$BATS_FILE_TMPDIR/perf.data" \
+		--lds "$DATA/lds/x86-64-6.1.lds" -o again/ >again.out 2>&1
+	for f in "$BATS_FILE_TMPDIR"/plan/*; do cmp "$f" again/"$(basename "$f")"; done
+}
+
+@test "analyze: under the plan's order the same entries as the plan promised" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	"$HOTTEXT" analyze -q --json --machine $MACHINE vmlinux perf.data --order plan/hottext.ld >"$dir/given.json"
+	for side in before after; do
+		jq -c ".$side" plan/plan.json >"$dir/promised"
+		jq -c ".$side" "$dir/given.json" | diff "$dir/promised" -
+	done
+	[ "$(jq '.after.entries_per_path.mean < .before.entries_per_path.mean' plan/plan.json)" = true ]
+}
+
+@test "reorder: every algorithm lists every hot unit once" {
+	for algorithm in density ph c3 cdsort pack; do
+		"$HOTTEXT" reorder -q --as-seen --machine $MACHINE --algorithm $algorithm vmlinux plan/profile.hot >"$dir/order"
+		grep -v '^#' "$dir/order" | cut -d' ' -f1,2 | sort >"$dir/$algorithm"
+		[ "$(wc -l <"$dir/$algorithm")" -gt 1000 ]
+		cut -d' ' -f3 "$dir/order" | sort | uniq -d >"$dir/double"
+		[ ! -s "$dir/double" ]
+		diff "$dir/density" "$dir/$algorithm"
+	done
+	[ "$("$HOTTEXT" reorder -q --as-seen --algorithm link vmlinux plan/profile.hot)" = "# section object address size" ]
+}
+
+@test "reorder: the order goes to a file as well, and a full disk is an error" {
+	"$HOTTEXT" reorder -q --as-seen --algorithm ph -o "$dir/order" vmlinux plan/profile.hot
+	"$HOTTEXT" reorder -q --as-seen --algorithm ph vmlinux plan/profile.hot | cmp "$dir/order"
+	run -1 --separate-stderr sh -c '"$1" reorder -q --as-seen --algorithm ph vmlinux plan/profile.hot >/dev/full' \
+		sh "$HOTTEXT"
+	[ "${stderr_lines[0]}" = "hottext: cannot write 'standard output': No space left on device" ]
+}
+
+# interrupt SECONDS: optimize gets a SIGINT so long after it has read the profile.
+interrupt() {
+	env --default-signal=INT "$HOTTEXT" optimize --effort 9 --machine $MACHINE vmlinux perf.data -o "$dir/plan" \
+		>/dev/null 2>"$dir/err" &
+	local pid=$!
+	until grep -q ' kernel, ' "$dir/err" || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	sleep "$1"
+	kill -INT $pid
+	wait $pid
+}
+
+@test "optimize: an interrupt ends the search, and there is a plan; before it, there is none" {
+	for seconds in 1 3 9 20; do	# a slow machine may not have begun to search
+		interrupt $seconds && break
+		[ -z "$(ls -d "$dir"/plan* 2>/dev/null)" ]
+	done
+	grep -qx "hottext: interrupted: the plan is the best found so far" "$dir/err"
+	[ "$(ls -d "$dir"/plan*)" = "$dir/plan" ]
+	[ "$(ls "$dir/plan" | wc -l)" -eq 9 ]
+	"$HOTTEXT" report "$dir/plan" >"$dir/report"
+}
+
+@test "optimize: refuses a recording that is cut, empty or of another kernel" {
+	profile=$dir/perf.data
+	head -c 100000 perf.data >"$profile"
+	refuses "cannot read '$profile': truncated, it lacks part of its records (--force uses what is there)"
+	: >"$profile"
+	refuses "cannot read '$profile': the file is empty"
+	id=$(readelf -n vmlinux | awk '/Build ID/ { print $3 }')
+	at=$(LC_ALL=C grep -obUaP "$(sed 's/../\\x&/g' <<<"$id")" perf.data | cut -d: -f1)
+	cp perf.data "$profile"
+	printf 'HOTT' | dd of="$profile" bs=1 seek="$at" conv=notrunc status=none
+	refuses "cannot use '$profile': it is of kernel 484f5454${id:8}, 'vmlinux' is $id; use 'hottext collect \
+--vmlinux OLD' and the profile that it writes"
+	profile=$dir/nowhere
+	refuses "cannot read '$profile': No such file or directory"
+}
+
+@test "optimize: refuses a profile without kernel samples" {
+	profile=$dir/user.folded
+	printf 'server;main;parse 10\nserver;main;reply 5\n' >"$profile"
+	refuses "cannot use '$profile': it has no kernel samples"
+	printf 'hottext-profile 1\nsource folded - - - - 10 0 0 0 0\n' >"$profile"
+	refuses "cannot use '$profile': it has no kernel samples"
+}
+
+@test "optimize: refuses a kernel that is stripped, cut, or none" {
+	kernel=$dir/vmlinux
+	strip -o "$kernel" vmlinux
+	refuses "cannot read '$kernel': no .symtab (stripped?)"
+	head -c 5000000 vmlinux >"$kernel"
+	run -1 --separate-stderr "$HOTTEXT" optimize -q "$kernel" perf.data -o "$dir/plan"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "hottext: cannot read '$kernel': "* ]]
+	[ ! -e "$dir/plan" ]
+	printf '.globl _start\n.type _start,@function\n_start: .skip 64\n.size _start,64\n' | as -o "$dir/start.o" -
+	ld -o "$kernel" "$dir/start.o"
+	run -1 --separate-stderr "$HOTTEXT" optimize -q "$kernel" perf.data -o "$dir/plan"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "hottext: cannot read '$kernel': "* ]]
+	[ ! -e "$dir/plan" ]
+	kernel=$dir/nowhere
+	refuses "cannot read '$kernel': No such file or directory"
+}
+
+@test "optimize: refuses a map and a script that are none" {
+	: >"$dir/map"
+	refuses "cannot read '$dir/map': not a link map of GNU ld" --map "$dir/map"
+	refuses "no .text output section in '$DATA/lds/no-text.lds'" --lds "$DATA/lds/no-text.lds"
+	refuses "cannot read '$dir/nowhere': No such file or directory" --lds "$dir/nowhere"
+	refuses "unknown machine 'vax'; 'hottext machines' lists them" --machine vax
+}
+
+@test "optimize: refuses a folder that cannot be written, and leaves what is there" {
+	mkdir "$dir/to"
+	dir=$dir/to
+	echo mine >"$dir/file"
+	for to in "$dir/file/plan" "$dir/file" "$dir/none/plan"; do
+		run -1 --separate-stderr "$HOTTEXT" optimize -q --effort 1 vmlinux perf.data -o "$to"
+		[ "${#stderr_lines[@]}" -eq 1 ]
+		[[ $stderr == "hottext: cannot write '$to': "* ]] || { echo "said: $stderr"; return 1; }
+		[ "$(ls -A "$dir")" = file ]
+		[ "$(cat "$dir/file")" = mine ]
+	done
+}
+
+@test "optimize: a full disk is an error, and leaves nothing" {
+	mkdir "$dir/small"
+	mount -t tmpfs -o size=128k tmpfs "$dir/small" 2>/dev/null || skip "cannot mount a small file system"
+	run --separate-stderr "$HOTTEXT" optimize -q --effort 1 vmlinux perf.data -o "$dir/small/plan"
+	left=$(ls -A "$dir/small")
+	umount "$dir/small"
+	[ "$status" -eq 1 ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "hottext: cannot write '$dir/small/plan"*": No space left on device" ]] || { echo "said: $stderr"; return 1; }
+	[ -z "$left" ]
+}
+
+@test "optimize: usage errors" {
+	misuse "optimize: give the plan folder with -o DIR" optimize vmlinux perf.data
+	misuse "optimize: give a vmlinux and at least one profile" optimize vmlinux -o "$dir/plan"
+	misuse "optimize: no algorithm 'best'" optimize vmlinux perf.data -o "$dir/plan" --algorithm best
+	misuse "optimize: bad value '10' for --effort" optimize vmlinux perf.data -o "$dir/plan" --effort 10
+	misuse "optimize: unknown option '--fast'" optimize vmlinux perf.data -o "$dir/plan" --fast
+	misuse "analyze: give a vmlinux and at least one profile" analyze vmlinux
+	misuse "reorder: no algorithm 'best'" reorder --algorithm best vmlinux perf.data
+	[ ! -e "$dir/plan" ]
+}
