@@ -35,7 +35,9 @@ static void a32_note(struct disasm_state *s, uint32_t word, struct insn *insn)
 	uint32_t op = word >> 20 & 0xff;
 	bool imm = (word >> 25 & 7) == 1, reg = (word >> 25 & 7) == 0;
 
-	if ((op & 0x1f) == 0x15 && (imm || reg))	/* cmp */
+	if ((word & 0x0ff00000) == 0x05900000)		/* ldr rd, [rn, #imm] */
+		set_slot(s, word >> 12 & 15, word & 0xfff);
+	else if ((op & 0x1f) == 0x15 && (imm || reg))	/* cmp */
 		s->cmp[0] = imm && !a32_immediate(word) ? CMP_ZERO : CMP_VALUES;
 	else if ((op & 0x1f) == 0x17 && imm)		/* cmn: IS_ERR is cmn r, #4096 */
 		s->cmp[0] = a32_immediate(word) == MAX_ERRNO + 1 ? CMP_ERRNO : CMP_VALUES;
@@ -68,6 +70,7 @@ void classify_arm(struct disasm_state *s, const struct disasm_raw *raw, struct i
 		insn->kind = !always ? INSN_BRANCH_INDIRECT : (word & 15) == 14 ? INSN_RETURN : INSN_JUMP_INDIRECT;
 	} else if ((word & 0x0ffffff0) == 0x012fff30) {	/* blx register */
 		insn->kind = INSN_CALL_INDIRECT;
+		insn->slot = s->slot[word & 15];
 	} else if ((word & 0x0e108000) == 0x08108000) {	/* ldm with pc */
 		insn->kind = always ? INSN_RETURN : INSN_BRANCH_INDIRECT;
 	} else if ((word & 0x0c10f000) == 0x0410f000 || (word & 0x0fe0f000) == 0x01a0f000 ||

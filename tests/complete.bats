@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext complete on a kernel of a dozen instructions: what is proved, what is likely, what stays out.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+	cd "$BATS_TEST_TMPDIR" || return 1
+	[ "$(uname -m)" = x86_64 ] || skip "needs an x86-64 assembler"
+	cat >kernel.s <<-'END'
+		.macro fn name
+		.section .text.\name, "ax"
+		.globl \name
+		.type \name, @function
+		\name:
+		.endm
+		.macro end name
+		.size \name, . - \name
+		.endm
+		.section .text.first, "ax"
+		.globl _text, _stext
+		_text: _stext: nop
+		fn sys_root		# always calls a and c; b when a gives something; jumps to last
+		call a
+		test %rax, %rax
+		je 1f
+		call b
+		1: call c
+		jmp last
+		end sys_root
+		fn a
+		call d
+		ret
+		end a
+		fn b
+		ret
+		end b
+		fn c
+		test %edi, %edi
+		js 1f
+		ret
+		1: mov $-22, %eax
+		call report
+		ret
+		end c
+		fn d
+		lea operations(%rip), %rax
+		call *8(%rax)
+		ret
+		end d
+		fn last
+		ret
+		end last
+		fn report
+		call panic
+		end report
+		fn panic
+		1: jmp 1b
+		end panic
+		fn never
+		ret
+		end never
+		fn in_table
+		ret
+		end in_table
+		.data
+		.globl operations
+		.type operations, @object
+		operations: .quad 0, in_table
+		.size operations, . - operations
+		.section .text.zlast, "ax"
+		.globl _etext
+		_etext: nop
+	END
+	as kernel.s -o kernel.o
+	ld -Ttext 0x1000000 -e _text kernel.o -o vmlinux
+	echo "sys_root;c 5" >samples.folded
+}
+
+# reason FUNCTION: why it is in the completed profile, as --explain has it.
+reason() {
+	"$HOTTEXT" complete -q vmlinux samples.folded --explain | awk -F'\t' -v f="$1" '$1 == f { print $3 }'
+}
+
+@test "what was sampled is seen" {
+	[ "$(reason sys_root)" = seen ]
+	[ "$(reason c)" = seen ]
+}
+
+@test "calls that must have been made are proved, through calls and jumps" {
+	[ "$(reason a)" = "proved: called from sys_root+0x0" ]
+	[ "$(reason d)" = "proved: called from a+0x0" ]
+	[[ "$(reason last)" = "proved: called from sys_root+0x"* ]]
+}
+
+@test "a call behind a branch is likely, with its odds" {
+	[[ "$(reason b)" = "likely 0."*": called from sys_root+0x"* ]]
+}
+
+@test "an indirect call goes to where a table has a function at its offset" {
+	[[ "$(reason in_table)" = "likely 0."*": called from d+0x"* ]]
+}
+
+@test "error paths, what does not return and what nobody calls stay out" {
+	[ -z "$(reason panic)" ] || [ "$(reason panic)" = unseen ]
+	[ -z "$(reason never)" ]
+}
+
+@test "--proved adds what is certain only" {
+	run -0 "$HOTTEXT" complete -q --proved vmlinux samples.folded --explain
+	[[ "$output" = *"a	5.0	proved"* ]]
+	[[ "$output" != *likely* ]]
+}
+
+@test "the completed profile is a profile, twice the same" {
+	"$HOTTEXT" complete -q vmlinux samples.folded -o one.hot
+	"$HOTTEXT" complete -q vmlinux samples.folded -o two.hot
+	cmp one.hot two.hot
+	run -0 "$HOTTEXT" collect -q one.hot
+	[[ "$output" = *"func d "* ]]
+}
+
+@test "--against counts what is right and wrong" {
+	printf 'sys_root;c 1\nsys_root;a;d 1\n' >truth.folded
+	run -0 --separate-stderr "$HOTTEXT" complete -q --proved vmlinux samples.folded --against truth.folded
+	[ "${lines[1]%	*}" = "functions before	4	2	2	0" ]
+	[ "${lines[3]%	*}" = "functions after	4	5	4	1" ]
+}
+
+@test "no profile, no vmlinux" {
+	run -2 "$HOTTEXT" complete vmlinux
+	run -1 --separate-stderr "$HOTTEXT" complete nothing samples.folded
+	[ "$stderr" = "hottext: cannot read 'nothing': No such file or directory" ]
+}
