@@ -167,10 +167,16 @@ planned()
 	jq -r "$2 | if type == \"number\" then (. * 100 | round / 100) else . // \"-\" end" "$out/plan-$1/plan.json"
 }
 
+# Text up to its last function; x86-64 aligns its entry code behind that to 2 MB, which would hide all growth.
 text_bytes()
 {
-	nm "$out/$1/vmlinux" | awk '$3 == "_stext" { a = $1 } $3 == "_etext" { b = $1 } END { print a, b }' |
-		{ read -r a b; echo $((0x$b - 0x$a)); }
+	local limit start
+	limit=$(nm "$out/$1/vmlinux" | awk '$3 == "__entry_text_start" { print $1; f = 1 } $3 == "_etext" { e = $1 }
+		END { if (!f) print e }')
+	start=$(nm "$out/$1/vmlinux" | awk '$3 == "_stext" { print $1 }')
+	nm -n -S "$out/$1/vmlinux" | awk -v a="$start" -v b="$limit" \
+		'NF == 4 && $1 >= a && $1 < b && $3 ~ /[tTwW]/ { last = $1 " " $2 } END { print last }' |
+		{ read -r at size; echo $((0x$at + 0x$size - 0x$start)); }
 }
 
 image_bytes() { stat -c %s "$out/$1/$image"; }
