@@ -152,12 +152,21 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 	free(runs);
 }
 
+/*
+ * How many pages of code the TLB holds from one use to the next. Where data shares
+ * it, streaming evicts code all the time, and every page of a path is likely to
+ * miss: then few pages are all that helps, however small the window.
+ */
+static uint32_t entries_aimed_at(const struct machine *m)
+{
+	if (!m || m->text_page > PAGE)
+		return 32;
+	return m->levels[0].unified ? m->levels[0].entries / 8 + 1 : m->levels[0].entries;
+}
+
 static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
 {
-	uint32_t entries = 32;
-
-	if (opts->machine && opts->machine->text_page <= PAGE)
-		entries = opts->machine->levels[0].entries;
+	uint32_t entries = entries_aimed_at(opts->machine);
 	struct partition_options part = { efforts[opts->effort].samples, flatten, efforts[opts->effort].passes, entries };
 	struct refine_options fine = { entries, efforts[opts->effort].items * 1000000, 0.6 };
 
@@ -179,7 +188,9 @@ void order_pack(const struct callgraph *cg, const struct order_options *opts, st
 	}
 	layout_init(&fixed, cg->image);
 	assign_fixed(cg, &fixed, hot, nr);
-	windows_init(&k.w, cg, opts->seq, hot, nr, &fixed, PAGE);
+	/* Where data pushes code out between any two kernel entries, each path is for itself. */
+	bool alone = opts->machine && opts->machine->levels[0].unified;
+	windows_init(&k.w, cg, alone ? NULL : opts->seq, hot, nr, &fixed, PAGE);
 	sample_windows(&slots, &k.w, efforts[opts->effort].samples, flatten);
 	rank_units(&k, opts);
 	pack(&k, opts, &slots);
