@@ -275,6 +275,13 @@ function pick(u) {
 	return el("button", { class : "pick mono", type : "button", on : { click : () => showFunction(u) } },
 		  D.n[u]);
 }
+/* What of a unit with several functions runs, hottest first. */
+function holds(u) {
+	const all = (D.f[u] || []).slice().sort((p, q) => q[3] - p[3]);
+	if (!all.length) return null;
+	const names = all.slice(0, 3).map((f) => f[0]).join(", ");
+	return el("div", { class: "soft holds" }, names + (all.length > 3 ? " and " + (all.length - 3) + " more" : ""));
+}
 function functionTable(list, label, extra) {
 	const head = el("tr", null, el("th", { scope : "col" }, "function"),
 			el("th", { scope : "col", class : "n" }, extra.title),
@@ -285,7 +292,7 @@ function functionTable(list, label, extra) {
 	for (const [u, share] of list)
 		body.append(el("tr", null,
 			       el("th", { scope : "row" }, pick(u),
-				  D.m[u] ? null : el("span", { class : "soft" }, " stays")),
+				  D.m[u] ? null : el("span", { class : "soft" }, " stays"), holds(u)),
 			       el("td", { class : "n" }, percent(share)),
 			       el("td", { class : "n opt" }, count(D.s[u])),
 			       el("td", { class : "n" }, String(pageOf(D.b[u]))),
