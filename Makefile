@@ -88,6 +88,8 @@ ANALYZE_SRCS := \
 	analyze/align.c \
 	analyze/branch.c \
 	analyze/callgraph.c \
+	analyze/chase.c \
+	analyze/cmd_calibrate.c \
 	analyze/cmd_complete.c \
 	analyze/cmd_machines.c \
 	analyze/cmd_tlbdump.c \
@@ -102,10 +104,12 @@ ANALYZE_SRCS := \
 	analyze/flow.c \
 	analyze/flow_dom.c \
 	analyze/image.c \
+	analyze/knee.c \
 	analyze/likely.c \
 	analyze/linkmap.c \
 	analyze/machine.c \
 	analyze/objects.c \
+	analyze/plot.c \
 	analyze/pointers.c \
 	analyze/program.c \
 	analyze/replay.c \
@@ -191,6 +195,7 @@ UNIT_TESTS := \
 	flow \
 	funcgraph \
 	image \
+	knee \
 	lds \
 	link \
 	linkmap \
@@ -206,6 +211,7 @@ UNIT_TESTS := \
 
 # One bats file each.
 BATS_TESTS := \
+	calibrate \
 	collect \
 	complete \
 	fetch \
@@ -306,6 +312,15 @@ $(O)/bench/tlb: $(O)/bench/tlb.o $(OBJS)
 bench-tlb: $(O)/bench/tlb
 	$(Q)$<
 
+# Every algorithm on the bundled traces and the yardstick machines, relative to cdsort.
+$(O)/bench/layout: $(O)/bench/layout.o $(OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+EFFORT ?= 3
+bench-layout: $(O)/bench/layout
+	$(Q)bench/layout.sh $< $(O)/bench/layout-out $(EFFORT)
+
 # Builds, profiles, relinks, boots and measures real kernels; KERNELS chooses among x86_64 and ppc405.
 KERNELS ?= x86_64
 check-kernel: all
@@ -329,4 +344,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench-tlb check check-kernel clean demo help run-check run-demo sample
+.PHONY: all bench-layout bench-tlb check check-kernel clean demo help run-check run-demo sample

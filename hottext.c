@@ -14,6 +14,7 @@
 
 static const struct command *const commands[] = {
 	&analyze_command,
+	&calibrate_command,
 	&collect_command,
 	&complete_command,
 	&ld_command,

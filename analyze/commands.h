@@ -5,6 +5,7 @@
 
 #include "lib/opt.h"
 
+extern const struct command calibrate_command;
 extern const struct command machines_command;
 extern const struct command tlbdump_command;
 
