@@ -280,7 +280,8 @@ function holds(u) {
 	const all = (D.f[u] || []).slice().sort((p, q) => q[3] - p[3]);
 	if (!all.length) return null;
 	const names = all.slice(0, 3).map((f) => f[0]).join(", ");
-	return el("div", { class: "soft holds" }, names + (all.length > 3 ? " and " + (all.length - 3) + " more" : ""));
+	const more = all.length > 3 ? " and " + (all.length - 3) + " more" : "";
+	return el("div", { class: "soft holds" }, names + more);
 }
 function functionTable(list, label, extra) {
 	const head = el("tr", null, el("th", { scope : "col" }, "function"),
