@@ -191,15 +191,18 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 # One cmocka program each, tests/unit/NAME.c, linked with everything but hottext.c.
 UNIT_TESTS := \
 	chain \
+	cluster \
 	fetch \
 	flow \
 	funcgraph \
 	image \
 	knee \
+	layout \
 	lds \
 	link \
 	linkmap \
 	machine \
+	order \
 	perfdata \
 	plan \
 	plan_fill \

@@ -188,22 +188,22 @@ static void reverse(struct clusters *cs, uint32_t leader)
 	c->tail = head;
 }
 
-/* Bytes between a member's start and its cluster's start. */
-static uint64_t distance_from_head(const struct clusters *cs, const struct callgraph *cg, uint32_t leader, uint32_t member)
+/* Twice the bytes between a member's middle and its cluster's start. */
+static uint64_t twice_from_head(const struct clusters *cs, const struct callgraph *cg, uint32_t leader, uint32_t member)
 {
 	uint64_t d = 0;
 
 	for (uint32_t i = cs->c[leader].head; i != member; i = cs->next[i])
 		d += cg->image->units[cs->units[i]].size;
-	return d;
+	return 2 * d + cg->image->units[cs->units[member]].size;
 }
 
 /* Join two chains so that the edge's ends come nearest: each may be turned round. */
 static void join_nearest(struct clusters *cs, const struct callgraph *cg, uint32_t a, uint32_t in_a, uint32_t b, uint32_t in_b)
 {
-	if (distance_from_head(cs, cg, a, in_a) * 2 < cs->c[a].size)
+	if (twice_from_head(cs, cg, a, in_a) < cs->c[a].size)
 		reverse(cs, a);
-	if (distance_from_head(cs, cg, b, in_b) * 2 > cs->c[b].size)
+	if (twice_from_head(cs, cg, b, in_b) > cs->c[b].size)
 		reverse(cs, b);
 	merge(cs, a, b);
 }

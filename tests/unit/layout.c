@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Addresses of layouts: against sums done by hand, and the bundled kernel in link order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyze/image.h"
+#include "lib/mem.h"
+#include "reorder/layout.h"
+
+/*
+ * Addresses as ld gives them one after the other:
+ * head 0x28 bytes, to 16 ->  0x30; a 0x11, to 16 -> 0x50; b 0x40, to 32 -> 0xa0; c 5; d at once; sched to 256.
+ */
+static struct unit units[] = {
+	{ .addr = 0x10000, .size = 0x28, .align = 16, .group = GROUP_HEAD },
+	{ .addr = 0x10030, .size = 0x11, .align = 16, .group = GROUP_MAIN, .movable = true },
+	{ .addr = 0x10050, .size = 0x40, .align = 16, .group = GROUP_MAIN, .movable = true },
+	{ .addr = 0x100a0, .size = 0x05, .align = 32, .group = GROUP_MAIN, .movable = true },
+	{ .addr = 0x100a5, .size = 0x1b, .align = 1, .group = GROUP_MAIN, .movable = true },
+	{ .addr = 0x10100, .size = 0x20, .align = 16, .group = GROUP_SCHED },
+	{ .addr = 0x20000, .size = 0x20, .align = 16, .group = GROUP_INIT },
+};
+static struct image_group groups[] = { { GROUP_SCHED, 0x10100, 0x10120, 256 } };
+static const struct image img = {
+	.units = units,
+	.nr_units = ARRAY_SIZE(units),
+	.groups = groups,
+	.nr_groups = ARRAY_SIZE(groups),
+	.text_start = 0x10000,
+	.text_end = 0x10120,
+};
+
+static void test_link_order(void **state)
+{
+	struct layout l;
+
+	(void)state;
+	layout_init(&l, &img);
+	layout_assign(&l);
+	for (uint32_t i = 0; i < img.nr_units; i++)
+		assert_int_equal(l.addr[i], units[i].addr);
+	assert_int_equal(l.hot_start, l.hot_end);
+	assert_int_equal(l.text_end, img.text_end);
+	layout_release(&l);
+}
+
+static void test_hot_units(void **state)
+{
+	struct layout l;
+
+	(void)state;
+	layout_init(&l, &img);
+	layout_append(&l, 3, 0);
+	layout_append(&l, 1, 64);
+	layout_assign(&l);
+	assert_int_equal(l.addr[0], 0x10000);
+	assert_int_equal(l.addr[3], 0x10040);	/* 0x28 up to 32 */
+	assert_int_equal(l.addr[1], 0x10080);	/* 0x45 up to 64 */
+	assert_int_equal(l.hot_start, 0x10040);
+	assert_int_equal(l.hot_end, 0x10091);
+	assert_int_equal(l.addr[2], 0x100a0);
+	assert_int_equal(l.addr[4], 0x100e0);
+	assert_int_equal(l.addr[5], 0x10100);	/* 0xfb up to 256 */
+	assert_int_equal(l.addr[6], 0x20000);	/* not of the text */
+	assert_int_equal(l.text_end, 0x10120);
+	layout_release(&l);
+}
+
+static void test_group_is_pushed(void **state)
+{
+	struct layout l;
+
+	(void)state;
+	layout_init(&l, &img);
+	layout_append(&l, 4, 0x80);
+	layout_append(&l, 2, 0x80);
+	layout_assign(&l);
+	assert_int_equal(l.addr[4], 0x10080);
+	assert_int_equal(l.addr[2], 0x10100);
+	assert_int_equal(l.addr[1], 0x10140);
+	assert_int_equal(l.addr[3], 0x10160);
+	assert_int_equal(l.addr[5], 0x10200);
+	assert_int_equal(l.text_end, 0x10220);
+	layout_release(&l);
+}
+
+static void test_who_can_be_hot(void **state)
+{
+	(void)state;
+	assert_false(layout_can_take(&img, 0));
+	assert_true(layout_can_take(&img, 1));
+	assert_false(layout_can_take(&img, 5));	/* its boundary symbols are not known */
+	assert_false(layout_can_take(&img, 6));
+}
+
+static char dir[] = "/tmp/hottext-layout-XXXXXX";
+static struct image sample;
+
+static int setup(void **state)
+{
+	char cmd[512];
+
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(cmd, sizeof(cmd), "xz -dc samples/linux-6.1-x86_64/vmlinux.xz >%s/vmlinux && "
+		 "zstd -qdc samples/linux-6.1-x86_64/vmlinux.map.zst >%s/vmlinux.map", dir, dir);
+	if (system(cmd))
+		return -1;
+	snprintf(cmd, sizeof(cmd), "%s/vmlinux", dir);
+	return image_init(&sample, cmd, NULL);
+}
+
+static int teardown(void **state)
+{
+	char cmd[64];
+
+	(void)state;
+	image_release(&sample);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	return system(cmd);
+}
+
+static void test_sample_in_link_order(void **state)
+{
+	struct layout l;
+
+	(void)state;
+	assert_true(sample.exact_units);
+	layout_init(&l, &sample);
+	layout_assign(&l);
+	for (uint32_t i = 0; i < sample.nr_units; i++)
+		assert_int_equal(l.addr[i], sample.units[i].addr);
+	layout_release(&l);
+}
+
+static const struct layout *sorting;
+
+static int by_address(const void *pa, const void *pb)
+{
+	uint64_t a = sorting->addr[*(const uint32_t *)pa], b = sorting->addr[*(const uint32_t *)pb];
+
+	return a < b ? -1 : a > b;
+}
+
+/* Everything that may move, backwards: aligned, without overlaps, and inside the text's growth. */
+static void test_sample_backwards(void **state)
+{
+	struct layout l;
+	uint32_t *order = xcalloc(sample.nr_units, sizeof(*order));
+
+	(void)state;
+	layout_init(&l, &sample);
+	for (uint32_t i = sample.nr_units; i-- > 0;)
+		if (layout_can_take(&sample, i))
+			layout_append(&l, i, i % 100 ? 0 : 4096);
+	assert_true(l.nr_hot > 10000);
+	layout_assign(&l);
+	for (uint32_t i = 0; i < sample.nr_units; i++) {
+		order[i] = i;
+		assert_int_equal(l.addr[i] % sample.units[i].align, 0);
+	}
+	sorting = &l;
+	qsort(order, sample.nr_units, sizeof(*order), by_address);
+	for (uint32_t i = 1; i < sample.nr_units; i++)
+		assert_true(l.addr[order[i - 1]] + sample.units[order[i - 1]].size <= l.addr[order[i]]);
+	layout_release(&l);
+	free(order);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_link_order),
+		cmocka_unit_test(test_hot_units),
+		cmocka_unit_test(test_group_is_pushed),
+		cmocka_unit_test(test_who_can_be_hot),
+	};
+	const struct CMUnitTest sample_tests[] = {
+		cmocka_unit_test(test_sample_in_link_order),
+		cmocka_unit_test(test_sample_backwards),
+	};
+	int failed = cmocka_run_group_tests_name("layout", tests, NULL, NULL);
+
+	return failed + cmocka_run_group_tests_name("layout of the sample", sample_tests, setup, teardown);
+}
