@@ -300,9 +300,8 @@ static void fill_calls(struct activations *a, struct activation *act, const stru
 			add_indirect(a, &l, act->func, c, call->off, p[call->block]);
 			continue;
 		}
-		uint32_t callee = call->callee;
-		if (callee != INDEX_NONE)
-			add_reach(&l, callee, p[call->block], act->func, call->off);
+		if (call->callee != INDEX_NONE)
+			add_reach(&l, call->callee, p[call->block] * (call->is_patched ? 0.5f : 1), act->func, call->off);
 	}
 	act->calls = l.items;
 	act->nr_calls = join_reach(l.items, l.nr, a->min_probability);

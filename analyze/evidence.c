@@ -93,7 +93,7 @@ static void find_hops(struct evidence *e, struct program *prog)
 		const struct flow *f = c->site == FLOW_NONE ? NULL : program_flow(prog, c->caller);
 		uint32_t target = f ? f->calls[c->site].callee : INDEX_NONE;
 		uint32_t key[2] = { target, c->callee }, had = pairs.nr_keys;
-		if (target == INDEX_NONE || target == c->callee)
+		if (target == INDEX_NONE || target == c->callee || f->calls[c->site].is_patched)
 			continue;
 		uint32_t id = index_add(&pairs, key, sizeof(key));
 		ALLOC_GROW(first, 2 * (id + 1), alloc);

@@ -6,6 +6,7 @@
 #include "analyze/complete-internal.h"
 #include "analyze/image.h"
 #include "collect/profile.h"
+#include "collect/root.h"
 #include "lib/mem.h"
 
 struct member *add_member(struct completer *c, uint32_t func, float probability)
@@ -138,7 +139,9 @@ static void add_foot(struct completer *c, uint32_t foot_id)
 	}
 	if (c->is_graph)
 		nr = graph_stops(c, func, stops, MAX_STOPS);
-	struct activation *act = activation_get(&c->acts, func, stops, nr);
+	/* What a thread ran before it came to its loop, and what it will when it ends, is not in this path. */
+	bool is_loop = root_kind(c->img->funcs[func].id) == ROOT_TASK;
+	struct activation *act = is_loop ? NULL : activation_get(&c->acts, func, stops, nr);
 	struct member *m = find_member(c, func);
 	if (!m)
 		m = add_member(c, func, 1);

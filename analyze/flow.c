@@ -34,6 +34,24 @@ static bool ask(bool (*fn)(void *, uint64_t), const struct builder *b, uint64_t 
 	return fn && addr && fn(b->oracle->ctx, addr);
 }
 
+static bool is_patched(const struct builder *b, uint64_t addr, uint64_t *target)
+{
+	*target = 0;
+	return b->oracle && b->oracle->is_patched && b->oracle->is_patched(b->oracle->ctx, addr, target);
+}
+
+/* A jump that may be patched away may fall through. */
+static void see_patched(const struct builder *b, uint64_t addr, struct insn *insn)
+{
+	uint64_t target;
+
+	if (insn->kind != INSN_JUMP || !is_patched(b, addr, &target))
+		return;
+	insn->kind = INSN_BRANCH;
+	if (target)	/* static_cpu_has(): until then it goes to code that is freed after boot */
+		insn->target = target;
+}
+
 /* Thunks stand for the instruction they replaced. */
 static void see_through_thunks(const struct builder *b, const struct disasm *d, struct insn *insn)
 {
@@ -60,6 +78,7 @@ static void decode(struct builder *b, struct disasm *d, const unsigned char *byt
 		p->off = off;
 		disasm_next(d, b->f->addr + off, bytes + off, b->f->size - off, &p->insn);
 		see_through_thunks(b, d, &p->insn);
+		see_patched(b, b->f->addr + off, &p->insn);
 		off += p->insn.len;
 	}
 }
@@ -143,24 +162,28 @@ static struct flow_block *add_block(struct flow *f, uint32_t start)
 	return blk;
 }
 
-static void add_call(struct flow *f, const struct placed_insn *p, uint64_t target, bool is_tail)
+static void add_call(struct builder *b, const struct placed_insn *p, uint64_t target, bool is_tail)
 {
+	struct flow *f = b->f;
+	uint64_t replaced;
+
 	ALLOC_GROW(f->calls, f->nr_calls + 1, f->alloc_calls);
 	f->calls[f->nr_calls++] = (struct flow_call){
 		.off = p->off, .end = p->off + p->insn.len, .block = f->nr_blocks - 1, .target = target,
 		.slot = p->insn.slot, .is_tail = is_tail,
+		.is_patched = is_patched(b, f->addr + p->off, &replaced),
 	};
 	f->blocks[f->nr_blocks - 1].nr_calls++;
 }
 
 /* The empty block on the taken edge of a branch that leaves the function. */
-static void add_exit_block(struct flow *f, const struct placed_insn *p)
+static void add_exit_block(struct builder *b, const struct placed_insn *p)
 {
-	struct flow_block *blk = add_block(f, p->off + p->insn.len);
+	struct flow_block *blk = add_block(b->f, p->off + p->insn.len);
 
 	if (p->insn.kind == INSN_BRANCH) {
 		blk->flags |= FLOW_TAIL;
-		add_call(f, p, p->insn.target, true);
+		add_call(b, p, p->insn.target, true);
 	} else {
 		blk->flags |= FLOW_RETURNS;
 	}
@@ -187,22 +210,22 @@ static void close_block(struct builder *b, const struct placed_insn *p)
 	case INSN_JUMP:
 		if (!is_inside(f, p->insn.target)) {
 			blk->flags |= FLOW_TAIL;
-			add_call(f, p, p->insn.target, true);
+			add_call(b, p, p->insn.target, true);
 		}
 		break;
 	case INSN_JUMP_INDIRECT:
 		blk->flags |= table_entry(b, &p->insn, 0, &off) ? FLOW_SWITCH : FLOW_UNKNOWN;
 		if (blk->flags & FLOW_UNKNOWN)
-			add_call(f, p, 0, true);
+			add_call(b, p, 0, true);
 		break;
 	case INSN_BRANCH:
 		blk->test = p->insn.test;
 		if (!is_inside(f, p->insn.target))
-			add_exit_block(f, p);
+			add_exit_block(b, p);
 		break;
 	case INSN_BRANCH_INDIRECT:
 		blk->test = p->insn.test;
-		add_exit_block(f, p);
+		add_exit_block(b, p);
 		break;
 	default:
 		break;
@@ -226,9 +249,9 @@ static void make_blocks(struct builder *b)
 		if (p->insn.kind == INSN_BAD)
 			blk->flags |= FLOW_BAD;
 		if (p->insn.kind == INSN_CALL && p->insn.target != f->addr + blk->end)
-			add_call(f, p, p->insn.target, false);
+			add_call(b, p, p->insn.target, false);
 		else if (p->insn.kind == INSN_CALL_INDIRECT)
-			add_call(f, p, 0, false);
+			add_call(b, p, 0, false);
 		if (i + 1 == b->nr_insns || b->leader[blk->end])
 			close_block(b, p);
 	}

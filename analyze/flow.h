@@ -55,6 +55,7 @@ struct flow_call {
 	uint32_t callee;	/* for the caller of flow_init() to fill in: which function that is */
 	int32_t slot;		/* of indirect calls, see insn.slot */
 	bool is_tail;
+	bool is_patched;	/* may be another instruction in the running kernel */
 };
 
 struct flow {
@@ -78,6 +79,11 @@ struct flow_oracle {
 	/* Jumps to these are returns, calls of them are indirect calls: __x86_return_thunk, __x86_indirect_thunk_*. */
 	bool (*is_return_thunk)(void *ctx, uint64_t addr);
 	bool (*is_indirect_thunk)(void *ctx, uint64_t addr, unsigned int *reg);	/* reg: x86's number of the register */
+	/*
+	 * Whether the kernel may replace the instruction at addr when it starts: x86's
+	 * alternatives. target: where a jump goes that may stand there then, else 0.
+	 */
+	bool (*is_patched)(void *ctx, uint64_t addr, uint64_t *target);
 	void *ctx;
 };
 

@@ -41,14 +41,15 @@ struct walk {
 	const struct flow *f;
 	bool backwards;
 	uint32_t root;
+	uint32_t exits;			/* flow_flags: what leads to the virtual exit */
 	uint32_t *order, nr_order;	/* reverse post-order */
 	uint32_t *rank;			/* [node], FLOW_NONE: not reached */
 	uint32_t *idom;			/* [node] */
 };
 
-static bool is_exit(const struct flow_block *b)
+static bool is_exit(const struct walk *w, const struct flow_block *b)
 {
-	return b->flags & (FLOW_RETURNS | FLOW_TAIL | FLOW_UNKNOWN);
+	return b->flags & w->exits;
 }
 
 /* The next out-neighbour of node from position *i on. */
@@ -63,7 +64,7 @@ static uint32_t next_out(const struct walk *w, uint32_t node, uint32_t *i)
 	}
 	while (*i < w->f->nr_blocks) {
 		uint32_t k = (*i)++;
-		if ((w->f->blocks[k].flags & FLOW_REACHED) && is_exit(&w->f->blocks[k]))
+		if ((w->f->blocks[k].flags & FLOW_REACHED) && is_exit(w, &w->f->blocks[k]))
 			return k;
 	}
 	return FLOW_NONE;
@@ -119,7 +120,7 @@ static uint32_t meet(const struct walk *w, uint32_t node)
 	uint32_t nr = w->backwards ? b->nr_succs : b->nr_preds;
 	const uint32_t *in = w->backwards ? w->f->edges + b->first_succ : w->f->preds + b->first_pred;
 
-	if (w->backwards && is_exit(b))
+	if (w->backwards && is_exit(w, b))
 		best = w->root;
 	for (uint32_t i = 0; i < nr; i++) {
 		if (w->rank[in[i]] == FLOW_NONE || w->idom[in[i]] == FLOW_NONE)
@@ -173,10 +174,25 @@ static void find_forward(struct flow *f)
 	walk_release(&w);
 }
 
+/*
+ * How a function is left. The only jumps out of one that does not return, do_exit(),
+ * go to its .cold part: those are no way that it normally takes.
+ */
+static uint32_t normal_exits(const struct flow *f)
+{
+	uint32_t all = 0;
+
+	for (uint32_t i = 0; i < f->nr_rpo; i++)
+		all |= f->blocks[f->rpo[i]].flags;
+	if ((all & FLOW_NORETURN) && !(all & FLOW_RETURNS))
+		return 0;
+	return FLOW_RETURNS | FLOW_TAIL | FLOW_UNKNOWN;
+}
+
 /* Blocks from which the exit cannot be reached, BUG() and endless loops, post-dominate nothing and have no post-dominator. */
 static void find_backward(struct flow *f)
 {
-	struct walk w = { .f = f, .backwards = true, .root = f->nr_blocks };
+	struct walk w = { .f = f, .backwards = true, .root = f->nr_blocks, .exits = normal_exits(f) };
 
 	number(&w);
 	solve(&w);

@@ -2,6 +2,7 @@
 /* Lazy control flow of a kernel, and what is known about its functions by name. */
 #include "analyze/program.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ static const char *const reporters[] = {
 	"lockdep_rcu_suspicious", "printk", "printk_deferred", "warn_slowpath_fmt", "warn_slowpath_null",
 	"___ratelimit", "__ratelimit", "send_sig_fault", "force_sig", "refcount_warn_saturate",
 };
+
+enum { MAX_ALTERNATIVES = 1 << 20 };	/* bytes; some 16 KB are usual */
 
 static bool is_listed(const char *name, const char *const *list, size_t nr)
 {
@@ -119,6 +122,94 @@ static bool is_indirect_thunk(void *ctx, uint64_t addr, unsigned int *reg)
 	return true;
 }
 
+static int compare_patched(const void *pa, const void *pb)
+{
+	const struct patched_insn *a = pa, *b = pb;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->target > b->target ? -1 : a->target < b->target;	/* the one with a target first */
+}
+
+/* A distance from its own place, as x86 kernels keep them in tables. */
+static bool relative(const struct text *t, uint64_t at, uint64_t *value)
+{
+	size_t avail;
+	const unsigned char *b = text_bytes(t, at, &avail);
+
+	if (!b || avail < 4)
+		return false;
+	*value = at + (uint64_t)(int64_t)(int32_t)((uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
+						   (uint32_t)b[3] << 24);
+	return true;
+}
+
+/* Where the replacement at addr jumps, when it is a jmp: it was assembled for its own place. */
+static uint64_t replaced_jump(const struct text *t, uint64_t addr)
+{
+	size_t avail;
+	const unsigned char *b = text_bytes(t, addr, &avail);
+	uint64_t value;
+
+	if (!b || avail < 5 || b[0] != 0xe9 || !relative(t, addr + 1, &value))
+		return 0;
+	return value + 4;
+}
+
+/*
+ * struct alt_instr (arch/x86/include/asm/alternative.h) begins with the distances from
+ * itself to the instruction and to its replacement; it has had 12, 13 and 14 bytes.
+ * The size is right with which all entries lead to something.
+ */
+static bool read_patched(struct program *p, uint64_t start, uint64_t end, uint32_t size)
+{
+	p->nr_patched = 0;
+	for (uint64_t at = start; at < end; at += size) {
+		uint64_t addr, by;
+		size_t avail;
+		if (!relative(&p->text, at, &addr) || !relative(&p->text, at + 4, &by) ||
+		    !text_bytes(&p->text, addr, &avail))
+			return false;
+		p->patched[p->nr_patched++] = (struct patched_insn){ addr, replaced_jump(&p->text, by) };
+	}
+	qsort(p->patched, p->nr_patched, sizeof(*p->patched), compare_patched);
+	return true;
+}
+
+static void find_patched(struct program *p)
+{
+	uint64_t start, end;
+
+	if (p->text.e_machine != EM_X86_64 && p->text.e_machine != EM_386)
+		return;
+	if (!symtab_value(&p->img->symtab, "__alt_instructions", &start) ||
+	    !symtab_value(&p->img->symtab, "__alt_instructions_end", &end) || end <= start || end - start > MAX_ALTERNATIVES)
+		return;
+	p->patched = xcalloc((size_t)(end - start) / 12 + 1, sizeof(*p->patched));
+	for (uint32_t size = 12; size <= 14; size++)
+		if ((end - start) % size == 0 && read_patched(p, start, end, size))
+			return;
+	p->nr_patched = 0;
+}
+
+static bool is_patched(void *ctx, uint64_t addr, uint64_t *target)
+{
+	const struct program *p = ctx;
+	uint32_t lo = 0, hi = p->nr_patched;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (p->patched[mid].addr < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == p->nr_patched || p->patched[lo].addr != addr)
+		return false;
+	*target = p->patched[lo].target;
+	return true;
+}
+
 int program_init(struct program *p, const struct image *img, const char *vmlinux)
 {
 	memset(p, 0, sizeof(*p));
@@ -130,6 +221,7 @@ int program_init(struct program *p, const struct image *img, const char *vmlinux
 		text_release(&p->text);
 		return -1;
 	}
+	find_patched(p);
 	p->flows = xcalloc((size_t)img->nr_funcs + 1, sizeof(*p->flows));
 	p->traits = xcalloc((size_t)img->nr_funcs + 1, 1);
 	for (uint32_t i = 0; i < img->nr_funcs; i++) {
@@ -145,6 +237,7 @@ void program_release(struct program *p)
 		flow_release(&p->flows[i]);
 	free(p->flows);
 	free(p->traits);
+	free(p->patched);
 	disasm_free(p->disasm);
 	text_release(&p->text);
 	memset(p, 0, sizeof(*p));
@@ -172,7 +265,7 @@ const struct flow *program_flow(struct program *p, uint32_t func)
 	struct flow *f = &p->flows[func];
 
 	if (!(p->traits[func] & PROGRAM_LOADED)) {
-		const struct flow_oracle oracle = { is_noreturn, is_return_thunk, is_indirect_thunk, p };
+		const struct flow_oracle oracle = { is_noreturn, is_return_thunk, is_indirect_thunk, is_patched, p };
 		const struct func *fn = &p->img->funcs[func];
 		p->traits[func] |= PROGRAM_LOADED;
 		flow_init(f, &p->text, p->disasm, &oracle, fn->addr, fn->size);

@@ -21,10 +21,17 @@ enum program_trait {
 	PROGRAM_LOADED = 32,		/* flows[] is filled in, or known to be missing */
 };
 
+struct patched_insn {
+	uint64_t addr;
+	uint64_t target;	/* of a jump that may come to stand there, 0: none does */
+};
+
 struct program {
 	const struct image *img;	/* borrowed; outlives the program */
 	struct text text;
 	struct disasm *disasm;
+	struct patched_insn *patched;	/* what x86's alternatives replace, by address */
+	uint32_t nr_patched;
 	struct flow *flows;		/* [image func]; use program_flow() */
 	unsigned char *traits;		/* [image func], enum program_trait */
 };
