@@ -21,10 +21,28 @@ static const struct opt options[] = {
 	OPT_COMMON
 };
 
+/* The order is for all paths together: say so where a single one pays for it. */
+static void warn_of_losers(const struct plan *plan)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < plan->nr_paths; i++) {
+		const struct plan_path *p = &plan->paths[i];
+
+		if (p->entries_after <= p->entries_before)
+			continue;
+		detail("%s %s needs %.2f entries instead of %.2f", p->kind, p->root, p->entries_after, p->entries_before);
+		nr++;
+	}
+	if (nr)
+		warn("%u of %u paths need more ITLB entries than in link order (-v names them)", nr, plan->nr_paths);
+}
+
 static int make_plan(struct job *job, const char *dir, const char *lds, struct plan *plan)
 {
 	if (job_order(job) || job_plan(job, plan))
 		return -1;
+	warn_of_losers(plan);
 	if (plan_folder_write(job, plan, dir, lds)) {
 		plan_release(plan);
 		return -1;
