@@ -85,11 +85,12 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
 static struct perfdata_memo *find_memo(struct perfdata_lane *lane, bool swap, const struct perfdata_sample *sample,
 				       const struct perfdata_map *map, uint32_t *nr)
 {
-	const unsigned char *p = sample->chain + 8;
+	const unsigned char *p;
 	uint64_t hash = 0, n = 0, w = 0;
 
 	if (swap || sample->nr_chain < 2 || perfdata_u64(sample->chain, false) != PERFDATA_CONTEXT_KERNEL)
 		return NULL;
+	p = sample->chain + 8;
 	for (; n + 1 < sample->nr_chain; n++) {
 		w = perfdata_u64(p + 8 * n, false);
 		if (w >= PERFDATA_CONTEXT_MAX)
