@@ -320,6 +320,10 @@ $(O)/bench/layout: $(O)/bench/layout.o $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+# Our cdsort and c3 against lld's.
+bench-lld: hottext
+	$(Q)bench/lld.sh ./hottext $(O)/bench/lld-out
+
 EFFORT ?= 3
 bench-layout: $(O)/bench/layout
 	$(Q)bench/layout.sh $< $(O)/bench/layout-out $(EFFORT)
@@ -347,4 +351,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench-layout bench-tlb check check-kernel clean demo help run-check run-demo sample
+.PHONY: all bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo sample
