@@ -33,8 +33,8 @@ for pair in cdsort:cdsort c3:hfsort; do
 	ours=${pair%:*} theirs=${pair#*:}
 	"$lld" -e 0 --call-graph-ordering-file=graph --call-graph-profile-sort="$theirs" -o "$theirs.out" units.o
 	nm -n "$theirs.out" | awk -F'\t' 'NR == FNR { name[$1] = $2 " " $3; next }
-		{ n = $0; if (sub(/.* [tT] u/, "", n)) print name[n] }' units - >"$theirs.order"
+		{ n = $0; if (sub(/.* [tT] u/, "", n)) print name[n] }' units - >"lld-$theirs.order"
 	"$hottext" reorder -q --algorithm "$ours" --machine $machine -o "$ours.order" vmlinux all.fetch
-	a=$(misses "$theirs.order") b=$(misses "$ours.order")
+	a=$(misses "lld-$theirs.order") b=$(misses "$ours.order")
 	awk -v n="$ours" -v a="$a" -v b="$b" 'BEGIN { printf "%-8s %10d %10d %8.3f\n", n, a, b, b / a }'
 done

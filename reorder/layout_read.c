@@ -78,6 +78,22 @@ static uint32_t find_unit(const struct order_reader *r, char *name)
 	return f == INDEX_NONE || how == MATCH_NORMALIZED ? INDEX_NONE : r->img->funcs[f].unit;
 }
 
+/* NAME, or SECTION OBJECT ... as our own orders have it; cuts the line behind the first word. */
+static uint32_t find_words(const struct order_reader *r, char *line)
+{
+	char *end = line + strcspn(line, " \t;"), *object = end + strspn(end, " \t");
+	uint32_t o = INDEX_NONE;
+
+	if (object > end) {
+		char *key = xasprintf("%.*s(%.*s)", (int)strcspn(object, " \t;"), object, (int)(end - line), line);
+
+		o = index_find_str(&r->objects, key);
+		free(key);
+	}
+	*end = '\0';
+	return o != INDEX_NONE ? r->object_unit[o] : find_unit(r, line);
+}
+
 /* `. = ALIGN(N);`: true when the line is one. */
 static bool read_align(struct order_reader *r, const char *line)
 {
@@ -97,9 +113,7 @@ static void read_line(struct order_reader *r, char *line)
 	line += strspn(line, " \t");
 	if (!*line || *line == '#' || !strncmp(line, "/*", 2) || (*line == '*' && line[1] != '(') || read_align(r, line))
 		return;
-	if (!strchr(line, '('))	/* our own orders say more behind the name */
-		line[strcspn(line, " \t;")] = '\0';
-	uint32_t u = find_unit(r, line);
+	uint32_t u = strchr(line, '(') ? find_unit(r, line) : find_words(r, line);
 	if (u == INDEX_NONE || !r->img->units[u].movable) {
 		detail("'%s' names no unit that moves", line);
 		r->unknown++;

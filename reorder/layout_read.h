@@ -10,6 +10,7 @@ struct layout;
  *
  *   vfs_read                      a function, by its identity
  *   .text.vfs_read                a section, where one unit only has that name
+ *   .text.helper fs/file.o ...    a section of an object, as `hottext reorder` prints it
  *   [f]s/read_write.o(.text.foo)  a statement of hottext.ld
  *   . = ALIGN(4096);              aligns the next unit
  *

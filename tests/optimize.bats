@@ -89,6 +89,16 @@ misuse() {
 	[ "$("$HOTTEXT" reorder -q --as-seen --algorithm link vmlinux plan/profile.hot)" = "# section object address size" ]
 }
 
+@test "analyze: reads the orders of reorder back, whole" {
+	"$HOTTEXT" reorder -q --as-seen --algorithm cdsort -o "$dir/order" vmlinux plan/profile.hot
+	"$HOTTEXT" analyze --as-seen --json --order "$dir/order" vmlinux plan/profile.hot >"$dir/json" 2>"$dir/err"
+	! grep -q 'no unit that moves' "$dir/err"
+	# Each listed unit stands where reorder said.
+	grep -o '"addr":"[^"]*"' "$dir/json" | tr -d '"' | cut -d: -f2 | sort >"$dir/given"
+	grep -v '^#' "$dir/order" | cut -d' ' -f3 | sort | comm -23 - "$dir/given" >"$dir/elsewhere"
+	[ ! -s "$dir/elsewhere" ]
+}
+
 @test "reorder: the order goes to a file as well, and a full disk is an error" {
 	"$HOTTEXT" reorder -q --as-seen --algorithm ph -o "$dir/order" vmlinux plan/profile.hot
 	"$HOTTEXT" reorder -q --as-seen --algorithm ph vmlinux plan/profile.hot | cmp "$dir/order"
