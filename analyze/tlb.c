@@ -43,6 +43,11 @@ struct l1i {
 };
 
 struct tlb {
+	/* The page touched last: a fetch within it changes nothing. hot_bytes is 0 where that needs a look. */
+	uint64_t hot_start, hot_bytes;
+	bool hot_kernel;
+	bool plain;		/* no cache, no data side, no flush but by tlb_switch: only pages matter */
+
 	struct level levels[MACHINE_MAX_LEVELS];
 	uint32_t nr_levels;
 	uint64_t last;		/* page key touched last at the nearest level; no key is all ones */
@@ -392,7 +397,23 @@ static void change_mode(struct tlb *t, bool kernel)
 	flush(t, (1u << NR_KINDS) - 1);
 }
 
-void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
+static void set_hot(struct tlb *t, uint64_t page, uint32_t shift, enum kind kind)
+{
+	uint64_t start = page << shift, end = start + ((uint64_t)1 << shift) - 1;
+
+	if (!t->plain)
+		return;
+	/* At text's edges one page is two here, and a fetch can run over from one kind into the other. */
+	bool inside = start >= t->text_start && end < t->text_end;
+	bool outside = end < t->text_start || start >= t->text_end;
+	bool whole = kind == KIND_USER || (kind == KIND_TEXT ? inside : outside);
+	t->hot_start = start;
+	t->hot_bytes = whole ? end - start + 1 : 0;
+	t->hot_kernel = kind != KIND_USER;
+}
+
+/* Apart from tlb_fetch, so that the frequent case saves no registers. */
+static __attribute__((noinline)) void fetch_slow(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 {
 	uint64_t end = addr + (len ? len - 1 : 0);
 	enum kind kind = !kernel ? KIND_USER : addr >= t->text_start && addr < t->text_end ? KIND_TEXT : KIND_MODULE;
@@ -416,12 +437,23 @@ void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 			fetch_page(t, page, kind, shift);
 			t->last = page << 2 | kind;
 		}
+	set_hot(t, last, shift, kind);
+}
+
+void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
+{
+	uint64_t off = addr - t->hot_start;
+
+	if (off < t->hot_bytes && len <= t->hot_bytes - off && kernel == t->hot_kernel)
+		return;
+	fetch_slow(t, addr, len, kernel);
 }
 
 void tlb_set_text(struct tlb *t, uint64_t start, uint64_t end)
 {
 	t->text_start = start;
 	t->text_end = end;
+	t->hot_bytes = 0;
 }
 
 void tlb_switch(struct tlb *t)
@@ -437,6 +469,7 @@ void tlb_switch(struct tlb *t)
 		flush(t, kinds);
 	t->last = UINT64_MAX;
 	t->l1i.last = UINT64_MAX;
+	t->hot_bytes = 0;
 }
 
 struct tlb_counts tlb_get_counts(const struct tlb *t)
@@ -489,6 +522,7 @@ struct tlb *tlb_new(const struct machine *m)
 		t->l1i.sets = m->l1i_bytes / m->l1i_line / m->l1i_ways;
 		t->l1i.tags = xcalloc(m->l1i_bytes / m->l1i_line, sizeof(*t->l1i.tags));
 	}
+	t->plain = !t->l1i.tags && !t->data && !t->flush_on_mode;
 	return t;
 }
 
