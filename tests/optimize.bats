@@ -15,7 +15,7 @@ setup_file() {
 		xz -dc "$SAMPLE/vmlinux.xz" >vmlinux
 		zstd -dqc "$SAMPLE/vmlinux.map.zst" >vmlinux.map
 		zstd -dqc "$SAMPLE/perf.data.zst" >perf.data
-		"$HOTTEXT" optimize --machine $MACHINE vmlinux perf.data --lds "$DATA/lds/x86-64-6.1.lds" -o plan >out 2>err
+		"$HOTTEXT" optimize --machine $MACHINE vmlinux perf.data -o plan >out 2>err
 	)
 }
 
@@ -47,7 +47,7 @@ misuse() {
 
 @test "optimize: a plan folder has every file, and nothing is beside it" {
 	[ "$(ls plan)" = "$(printf '%s\n' hotpages.dot hotpages.svg hottext.ld plan.json profile.hot report.html \
-		report.txt sections.order symbols.order vmlinux.lds)" ]
+		report.txt sections.order symbols.order)" ]
 	for f in plan/*; do [ -s "$f" ]; done
 	[ "$(echo plan*)" = plan ]
 	cmp out plan/report.txt
@@ -63,7 +63,7 @@ misuse() {
 	mkdir "$dir/elsewhere"
 	cd "$dir/elsewhere"
 	"$HOTTEXT" optimize --machine $MACHINE "$BATS_FILE_TMPDIR/vmlinux" "$BATS_FILE_TMPDIR/perf.data" \
-		--lds "$DATA/lds/x86-64-6.1.lds" -o again/ >again.out 2>&1
+		-o again/ >again.out 2>&1
 	for f in "$BATS_FILE_TMPDIR"/plan/*; do cmp "$f" again/"$(basename "$f")"; done
 }
 
