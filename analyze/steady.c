@@ -15,7 +15,7 @@ enum {
 	COUNTED_RUNS = 4,
 	CHAINS = 256,		/* the mix: so many starts, spread evenly over the weight */
 	CHAIN_WARM = 32,	/* paths from each, before they count */
-	CHAIN_RUNS = 256,
+	CHAIN_RUNS = 96,
 	USER_PAGE = 0x10000000,
 };
 

@@ -30,7 +30,7 @@ static const struct {
 	uint32_t passes;	/* of moves and swaps */
 	uint64_t items;		/* run through the LRU stack by the final search, millions */
 } efforts[] = {
-	[1] = { 1024, 1, 2 }, [2] = { 2048, 2, 5 }, [3] = { 2048, 3, 8 }, [4] = { 4096, 4, 60 }, [5] = { 4096, 8, 150 },
+	[1] = { 1024, 1, 2 }, [2] = { 2048, 2, 5 }, [3] = { 2048, 2, 8 }, [4] = { 4096, 4, 60 }, [5] = { 4096, 8, 150 },
 	[6] = { 4096, 12, 300 }, [7] = { 4096, 20, 600 }, [8] = { 8192, 30, 1200 }, [9] = { 8192, 40, 2400 },
 };
 
@@ -43,6 +43,12 @@ struct packer {
 	uint32_t *rank;		/* [unit]: its place in the cdsort order */
 };
 
+/* Groups that every kernel's script bounds by symbols; others may be missing from the one that is linked next. */
+static bool may_follow(enum group g)
+{
+	return g == GROUP_NOINSTR || g == GROUP_SCHED || g == GROUP_LOCK || g == GROUP_KPROBES;
+}
+
 /*
  * Bounded groups of which anything ran come to stand behind the hot region, whole,
  * the members that ran first: one large page may then hold both.
@@ -52,7 +58,10 @@ static void append_groups(const struct callgraph *cg, struct layout *l)
 	for (uint32_t i = 0; i < cg->image->nr_units; i++) {
 		const struct callgraph_node *n = &cg->nodes[i];
 
-		if (!cg->image->units[i].movable && (n->samples || n->calls || n->touched) && layout_can_take(cg->image, i))
+		const struct unit *u = &cg->image->units[i];
+
+		if (!u->movable && may_follow(u->group) && (n->samples || n->calls || n->touched) &&
+		    layout_can_take(cg->image, i))
 			layout_append(l, i, 0);
 	}
 }
