@@ -40,7 +40,7 @@ struct completer {
 	struct completion *report;
 	double min_probability;
 	uint32_t variants;
-	bool proved_only, has_fetch;
+	bool proved_only, has_fetch, has_graph;
 	bool is_graph;			/* the path at hand is of a function graph */
 	struct member *members;		/* of the path at hand */
 	uint32_t nr_members, alloc_members;

@@ -158,10 +158,10 @@ static void note_members(struct completer *c, uint64_t weight)
 	}
 }
 
-static bool has_fetch_source(const struct profile *p)
+static bool has_source(const struct profile *p, const char *reader)
 {
 	for (uint32_t i = 0; i < p->nr_sources; i++)
-		if (!strcmp(p->sources[i].reader, "fetch"))
+		if (!strcmp(p->sources[i].reader, reader))
 			return true;
 	return false;
 }
@@ -418,7 +418,8 @@ static int run(struct completer *c, const char *vmlinux)
 		return -1;
 	evidence_init(&c->evidence, &c->prog, c->in);
 	c->graph_scale = 1;
-	c->has_fetch = has_fetch_source(c->in);
+	c->has_fetch = has_source(c->in, "fetch");
+	c->has_graph = has_source(c->in, "ftrace") || has_source(c->in, "trace.dat");
 	activations_init(&c->acts, &c->prog, &c->evidence, REACH_MIN);
 	c->func_runs = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->func_runs));
 	c->emitted = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->emitted));

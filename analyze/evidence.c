@@ -117,6 +117,21 @@ static void weigh_hops(struct evidence *e)
 			e->hop_weights[e->calls[i].first_hop + k] += (double)e->calls[i].weight;
 }
 
+/* Where the offset of a call is not known: the only site that calls that function, if there is one. */
+static uint32_t only_site(const struct flow *f, uint32_t callee)
+{
+	uint32_t found = FLOW_NONE;
+
+	for (uint32_t i = 0; f && i < f->nr_calls; i++) {
+		if (f->calls[i].callee != callee)
+			continue;
+		if (found != FLOW_NONE)
+			return FLOW_NONE;
+		found = i;
+	}
+	return found;
+}
+
 static void take_calls(struct evidence *e, struct program *prog)
 {
 	const struct profile *p = e->profile;
@@ -129,9 +144,10 @@ static void take_calls(struct evidence *e, struct program *prog)
 		callee = e->image_of[callee];
 		if (caller == INDEX_NONE || callee == INDEX_NONE)
 			continue;
-		const struct flow *f = off == PROFILE_OFF_UNKNOWN ? NULL : program_flow(prog, caller);
+		const struct flow *f = program_flow(prog, caller);
+		uint32_t site = off == PROFILE_OFF_UNKNOWN || !f ? only_site(f, callee) : flow_call_at(f, off);
 		e->calls[e->nr_calls++] = (struct evidence_call){
-			caller, callee, f ? flow_call_at(f, off) : FLOW_NONE, off, p->call_weights[i], 0, 0,
+			caller, callee, site, off, p->call_weights[i], 0, 0,
 		};
 	}
 	qsort(e->calls, e->nr_calls, sizeof(*e->calls), compare_calls);

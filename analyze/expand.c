@@ -51,6 +51,8 @@ static void add_between(struct completer *c, const struct evidence_call *seen)
 	}
 }
 
+#define ANY_CHUNK UINT32_MAX
+
 /* The known calls of `func` in a chunk that lead to functions of this path. */
 static uint32_t call_stops(struct completer *c, uint32_t func, uint32_t chunk, struct stop *stops, uint32_t room)
 {
@@ -60,7 +62,7 @@ static uint32_t call_stops(struct completer *c, uint32_t func, uint32_t chunk, s
 
 	for (uint32_t i = e->first_call[func]; i < e->first_call[func + 1] && n < room; i++) {
 		const struct evidence_call *call = &e->calls[i];
-		if (call->off / PROFILE_CHUNK != chunk || call->site == FLOW_NONE || !in_this_path(c, call->callee))
+		if ((chunk != ANY_CHUNK && call->off / PROFILE_CHUNK != chunk) || call->site == FLOW_NONE || !in_this_path(c, call->callee))
 			continue;
 		stops[n++] = (struct stop){ f->calls[call->site].block, call->site, call->callee };
 		add_between(c, call);
@@ -139,6 +141,8 @@ static void add_foot(struct completer *c, uint32_t foot_id)
 	}
 	if (c->is_graph)
 		nr = graph_stops(c, func, stops, MAX_STOPS);
+	else if (!foot.nr_words && program_flow(&c->prog, func))
+		nr = call_stops(c, func, ANY_CHUNK, stops, MAX_STOPS);
 	/* What a thread ran before it came to its loop, and what it will when it ends, is not in this path. */
 	bool is_loop = root_kind(c->img->funcs[func].id) == ROOT_TASK;
 	struct activation *act = is_loop ? NULL : activation_get(&c->acts, func, stops, nr);
@@ -250,13 +254,13 @@ void spread(struct completer *c)
 	}
 }
 
-/* A function graph names functions, not bytes. */
+/* A function graph names functions, not bytes; so do folded stacks, but they come without such a source. */
 static bool is_graph(const struct completer *c, const uint32_t *feet, uint32_t nr_feet)
 {
 	for (uint32_t i = 0; i < nr_feet; i++)
 		if (profile_get_foot(c->in, feet[i]).nr_words)
 			return false;
-	return true;
+	return c->has_graph;
 }
 
 /* Fill members[] with what ran in the path and what probably did. */
