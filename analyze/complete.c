@@ -14,6 +14,8 @@ enum {
 	DEFAULT_VARIANTS = 4,
 	MAX_VARIANTS = 16,
 	LEARN_PASSES = 2,
+	MAX_LESSONS = 4000,	/* paths looked at in each */
+	MANY_PATHS = 10000,	/* from here on a path has half the variants, from twice as many a quarter */
 	RUN_UNIT = 1 << 20,	/* bytes: a path that runs so many each time has one run a sample */
 	MIN_COST = 64,		/* bytes: entry and exit of anything */
 };
@@ -233,12 +235,14 @@ static void learn(struct completer *c)
 {
 	c->all_runs = c->graph_bytes = c->sampled_bytes = 0;
 	memset(c->func_runs, 0, c->img->nr_funcs * sizeof(*c->func_runs));
-	for (uint32_t i = 0; i < c->in->paths.nr_keys; i++) {
+	/* Of very many paths an even choice teaches as much, each standing for its neighbours. */
+	uint32_t stride = 1 + c->in->paths.nr_keys / MAX_LESSONS;
+	for (uint32_t i = 0; i < c->in->paths.nr_keys; i += stride) {
 		struct profile_path path = profile_get_path(c->in, i);
 		if (is_whole(c, &path))
 			continue;
 		expand(c, path.feet, path.nr_feet);
-		expect_samples(c, c->in->path_weights[i]);
+		expect_samples(c, c->in->path_weights[i] * stride);
 	}
 	/* Both kinds of recording count for the same time in all. */
 	if (c->graph_bytes > 0 && c->sampled_bytes > 0)
@@ -404,6 +408,8 @@ static bool is_whole_trace(const struct profile *p)
 static void settle_options(struct completer *c, const struct complete_options *opts)
 {
 	c->variants = opts && opts->variants ? opts->variants : DEFAULT_VARIANTS;
+	if (!(opts && opts->variants) && c->in->paths.nr_keys > MANY_PATHS)
+		c->variants = c->in->paths.nr_keys > 2 * MANY_PATHS ? 1 : 2;
 	if (c->variants > MAX_VARIANTS)
 		c->variants = MAX_VARIANTS;
 	c->min_probability = opts && opts->min_probability > 0 ? opts->min_probability : DEFAULT_MIN_PROBABILITY;
