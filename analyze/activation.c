@@ -233,7 +233,8 @@ static uint32_t join_reach(struct reach *r, uint32_t nr, float min_probability)
 {
 	uint32_t n = 0;
 
-	qsort(r, nr, sizeof(*r), compare_reach);
+	if (nr)
+		qsort(r, nr, sizeof(*r), compare_reach);
 	for (uint32_t i = 0; i < nr;) {
 		struct reach all = r[i];
 		for (i++; i < nr && r[i].func == all.func; i++)
