@@ -29,8 +29,8 @@ struct image;
 struct profile;
 
 struct complete_options {
-	double min_probability;	/* feet and chunks less likely than this in a path stay out; 0: the default */
-	uint32_t variants;	/* paths a path becomes, each with the chunks that are likely enough for it; 0: the default */
+	double min_probability;	/* functions less likely than this in a path stay out, unless often expected; 0: 0.3 */
+	uint32_t variants;	/* paths a path becomes, each with the chunks that are likely enough for it; 0: 4 */
 	bool proved_only;	/* add nothing that is not proved */
 };
 
@@ -62,7 +62,9 @@ struct completion {
 /*
  * out = in, completed against the kernel it is about to be used for. Paths grow;
  * functions, touches and calls that only completion knows are added with their
- * expected weights. Paths of fetch traces stay as they are. report may be NULL.
+ * expected weights. Weights of sampled paths become estimates of how often each ran,
+ * in a unit of their own, instead of time; those of paths that followed another with
+ * them. Paths of fetch traces stay as they are. report may be NULL.
  * The caller releases out (empty before) and report. Errors are reported; out is
  * then unusable but releasable.
  */
