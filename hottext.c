@@ -47,9 +47,10 @@ static const struct command *find_command(const char *name)
 
 static int finish(int ret)
 {
-	if (fflush(stdout) || ferror(stdout)) {
+	/* A command that failed has said why; this may be why. */
+	if ((fflush(stdout) || ferror(stdout)) && ret == EXIT_DONE) {
 		error("cannot write 'standard output'");
-		return ret == EXIT_DONE ? EXIT_FAILED : ret;
+		return EXIT_FAILED;
 	}
 	return ret;
 }

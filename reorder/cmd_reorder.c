@@ -17,7 +17,7 @@ static const struct opt options[] = {
 	OPT_COMMON
 };
 
-/* One unit a line: section, object, address, size. `analyze --order` reads it back. */
+/* One unit a line: section, object, address, size; and explicit alignments. `analyze --order` reads it back. */
 static void write_order(const struct job *job, FILE *fp)
 {
 	const struct layout *l = &job->after;
@@ -26,6 +26,8 @@ static void write_order(const struct job *job, FILE *fp)
 	for (uint32_t i = 0; i < l->nr_hot; i++) {
 		const struct unit *u = &job->image.units[l->hot[i].unit];
 
+		if (l->hot[i].align)
+			fprintf(fp, ". = ALIGN(%u);\n", l->hot[i].align);
 		fprintf(fp, "%s %s 0x%llx %u\n", u->section, u->object ? u->object : "-",
 			(unsigned long long)l->addr[l->hot[i].unit], u->size);
 	}

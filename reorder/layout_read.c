@@ -51,9 +51,11 @@ static void strip_pattern(char *s)
 {
 	char *out = s;
 
-	for (; *s; s++)
+	for (; *s && *s != ')'; s++)
 		if (*s != '[' && *s != ']' && *s != '*' && *s != ' ')
 			*out++ = *s;
+	if (*s == ')')
+		*out++ = ')';
 	*out = '\0';
 }
 
@@ -110,11 +112,15 @@ static bool read_align(struct order_reader *r, const char *line)
 
 static void read_line(struct order_reader *r, char *line)
 {
+	static const char member[] = "/* hottext-member ";
+
 	line += strspn(line, " \t");
+	if (!strncmp(line, member, sizeof(member) - 1))
+		line += sizeof(member) - 1;
 	if (!*line || *line == '#' || !strncmp(line, "/*", 2) || (*line == '*' && line[1] != '(') || read_align(r, line))
 		return;
 	uint32_t u = strchr(line, '(') ? find_unit(r, line) : find_words(r, line);
-	if (u == INDEX_NONE || !r->img->units[u].movable) {
+	if (u == INDEX_NONE || !layout_can_take(r->img, u)) {
 		detail("'%s' names no unit that moves", line);
 		r->unknown++;
 	} else if (!r->placed[u]) {

@@ -14,7 +14,9 @@ struct layout;
  *   [f]s/read_write.o(.text.foo)  a statement of hottext.ld
  *   . = ALIGN(4096);              aligns the next unit
  *
- * Comments (# and C ones that end in their line) are passed over; so are lines that
+ * and members of groups that move, which stand in comments there.
+ *
+ * Other comments (# and C ones that end in their line) are passed over; so are lines that
  * name no unit that moves, with a warning that counts them. Errors are reported.
  */
 int layout_read(struct layout *l, const char *path);
