@@ -231,7 +231,7 @@ BATS_TESTS := \
 all: hottext hottext-ld hottext-qemu.so
 
 hottext: $(O)/hottext
-	$(Q)cp $< $@
+	$(Q)cp --remove-destination $< $@
 
 # The wrapper is the same program under another name.
 hottext-ld: hottext
@@ -242,7 +242,7 @@ PLUGIN_SRCS := collect/qemu/plugin.c collect/qemu/decode.c collect/qemu/sim.c co
 PLUGIN_OBJS := $(PLUGIN_SRCS:%.c=$(O)/plugin/%.o)
 
 hottext-qemu.so: $(O)/hottext-qemu.so
-	$(Q)cp $< $@
+	$(Q)cp --remove-destination $< $@
 
 $(O)/hottext-qemu.so: $(PLUGIN_OBJS)
 	$(call say,LD,$@)
@@ -337,6 +337,14 @@ check-kernel: all
 sample: all
 	$(Q)samples/make-sample.sh
 
+install: all
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir) $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(mandir)/man5
+	install -m 755 $(O)/hottext $(DESTDIR)$(bindir)/hottext
+	ln -sf hottext $(DESTDIR)$(bindir)/hottext-ld
+	install -m 644 $(O)/hottext-qemu.so $(DESTDIR)$(libdir)/hottext-qemu.so
+	install -m 644 doc/*.1 $(DESTDIR)$(mandir)/man1
+	install -m 644 doc/*.5 $(DESTDIR)$(mandir)/man5
+
 clean:
 	rm -rf $(O) hottext hottext-ld hottext-qemu.so
 
@@ -346,9 +354,10 @@ help:
 	@echo 'make check      run the tests'
 	@echo 'make check-kernel  build, order, boot and measure real kernels (KERNELS="x86_64 ppc405")'
 	@echo 'make sample     rebuild the bundled sample kernel and its recordings'
+	@echo 'make install    below DESTDIR and prefix'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: V=1 (show commands), O=DIR (build folder), SAN=1 (ASan and UBSan), DESTDIR, prefix'
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo sample
+.PHONY: all install bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo sample
