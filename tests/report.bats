@@ -42,6 +42,7 @@ hostile() {
 
 @test "report: bars and colour on a terminal only, NO_COLOR honoured" {
 	command -v script >/dev/null || skip "script is not installed"
+	script -qec true /dev/null >/dev/null 2>&1 || skip "no pseudo-terminal can be had here"
 	run -0 env -u NO_COLOR TERM=xterm script -qec "$HOTTEXT report plan" /dev/null
 	[[ $output == *$'\033['* && $output == *"█"* ]]
 	run -0 env NO_COLOR=1 TERM=xterm script -qec "$HOTTEXT report plan" /dev/null
