@@ -176,11 +176,11 @@ static uint32_t entries_aimed_at(const struct machine *m)
 static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
 {
 	uint32_t entries = entries_aimed_at(opts->machine);
-	struct partition_options part = { efforts[opts->effort].samples, flatten, efforts[opts->effort].passes, entries };
+	struct partition_options part = { efforts[opts->effort].passes, entries };
 	struct refine_options fine = { entries, efforts[opts->effort].items * 1000000, 0.6 };
 
 	pages_init(&k->pages, &k->w);
-	partition(&k->pages, &k->w, &part);
+	partition(&k->pages, &k->w, slots, &part);
 	refine(&k->pages, &k->w, slots, &fine);
 }
 

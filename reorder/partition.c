@@ -243,14 +243,15 @@ static void list_members(const struct refinement *r, uint32_t *members, uint32_t
 static void refinement_init(struct refinement *r, const struct partition_options *opts)
 {
 	const struct windows *w = r->w;
+	uint32_t samples = r->use->words * 64;
 
 	r->users = xcalloc(r->p->nr_pages, sizeof(*r->users));
 	for (uint32_t i = 0; i < r->p->nr_pages; i++)
-		r->users[i] = xcalloc(opts->samples, sizeof(*r->users[i]));
-	r->nr_pages = xcalloc(opts->samples, sizeof(*r->nr_pages));
-	r->more = xcalloc(opts->samples, sizeof(*r->more));
-	r->less = xcalloc(opts->samples, sizeof(*r->less));
-	r->list = xcalloc(opts->samples, sizeof(*r->list));
+		r->users[i] = xcalloc(samples, sizeof(*r->users[i]));
+	r->nr_pages = xcalloc(samples, sizeof(*r->nr_pages));
+	r->more = xcalloc(samples, sizeof(*r->more));
+	r->less = xcalloc(samples, sizeof(*r->less));
+	r->list = xcalloc(samples, sizeof(*r->list));
 	r->marginal = xcalloc(MAX_MARGINAL + 1, sizeof(*r->marginal));
 	for (uint32_t n = 1; n <= MAX_MARGINAL; n++)
 		r->marginal[n] = (float)(1 / (1 + pow((double)opts->entries / n, 3)));
@@ -300,13 +301,12 @@ static void improve(struct pages *p, const struct windows *w, const struct use *
 	free(first);
 }
 
-void partition(struct pages *p, const struct windows *w, const struct partition_options *opts)
+void partition(struct pages *p, const struct windows *w, const struct use *slots, const struct partition_options *opts)
 {
-	struct use use, joined;
+	struct use joined;
 	struct clustering c;
 
-	sample_windows(&use, w, opts->samples, opts->flatten);
-	use_copy(&joined, &use);
+	use_copy(&joined, slots);
 	clustering_init(&c, w->nr_free);
 	for (uint32_t i = 0; i < c.nr; i++) {
 		c.bytes[i] = w->slots[i].bytes;
@@ -314,8 +314,7 @@ void partition(struct pages *p, const struct windows *w, const struct partition_
 	}
 	cluster(&c, &joined, w->page, true);
 	clusters_to_pages(p, &c);
-	improve(p, w, &use, opts);
+	improve(p, w, slots, opts);
 	clustering_release(&c);
 	use_release(&joined);
-	use_release(&use);
 }

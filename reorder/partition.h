@@ -15,20 +15,19 @@ struct use;
 struct windows;
 
 struct partition_options {
-	uint32_t samples;	/* windows drawn by weight, a multiple of 64: how finely use is told apart */
-	double flatten;		/* windows are drawn by weight to this power: below 1 rare ones count for more */
 	uint32_t passes;	/* of moves and swaps over all slots */
 	uint32_t entries;	/* of the TLB aimed at: a page more costs most in windows about that large */
 };
 
 /*
- * Which slots, fixed ones too, each of so many windows uses, drawn by weight to
- * the power flatten. A window that is entered is drawn together with the one before
- * it, since both should fit; one that repeats is drawn alone. The caller releases u.
+ * Which slots, fixed ones too, each of so many windows uses (a multiple of 64),
+ * drawn by weight to the power flatten: below 1 rare windows count for more. A
+ * window that is entered is drawn together with the one before it, since both
+ * should fit; one that repeats is drawn alone. The caller releases u.
  */
 void sample_windows(struct use *u, const struct windows *w, uint32_t samples, double flatten);
 
-/* Puts every single slot on a page. p: as from pages_init(). */
-void partition(struct pages *p, const struct windows *w, const struct partition_options *opts);
+/* Puts every single slot on a page. p: as from pages_init(); slots: as from sample_windows(). */
+void partition(struct pages *p, const struct windows *w, const struct use *slots, const struct partition_options *opts);
 
 #endif
