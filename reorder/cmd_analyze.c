@@ -26,11 +26,9 @@ static int run(int argc, char **argv)
 		return ret;
 	job_options.algorithm = opt_order ? "given" : "link";
 	ret = EXIT_FAILED;
-	if (opt_order)
-		ret = job_read_order(&job, opt_order) ? EXIT_FAILED : EXIT_DONE;
-	else
+	if (!opt_order)
 		layout_assign(&job.after);
-	if ((!opt_order || !ret) && !job_plan(&job, &plan)) {
+	if ((!opt_order || !job_read_order(&job, opt_order)) && !job_plan(&job, &plan)) {
 		if (opt_json)
 			plan_write_json(&plan, stdout);
 		else
