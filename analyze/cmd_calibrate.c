@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/chase.h"
+#include "analyze/calibrate/chase.h"
+#include "analyze/calibrate/knee.h"
+#include "analyze/calibrate/plot.h"
 #include "analyze/commands.h"
-#include "analyze/knee.h"
-#include "analyze/plot.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/input.h"

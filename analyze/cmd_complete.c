@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analyze/commands.h"
-#include "analyze/complete.h"
-#include "analyze/coverage.h"
-#include "analyze/image.h"
+#include "analyze/completion/complete.h"
+#include "analyze/completion/coverage.h"
+#include "analyze/image/image.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "lib/error.h"

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "analyze/commands.h"
-#include "analyze/machine.h"
+#include "analyze/tlb/machine.h"
 #include "lib/error.h"
 #include "lib/file.h"
 

@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 #include "analyze/commands.h"
-#include "analyze/image.h"
-#include "analyze/tlbdump.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/tlbdump.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "lib/error.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/perfdata.h"
+#include "collect/perf/perfdata.h"
 
 enum { TIME_OFF = 16, FEATURES = 256 };	/* of the time in a sample of IP, TID, TIME */
 

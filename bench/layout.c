@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/machine.h"
-#include "analyze/replay.h"
-#include "collect/fetch.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/replay.h"
+#include "collect/fetch/fetch.h"
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"

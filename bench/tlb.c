@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analyze/machine.h"
-#include "analyze/tlb.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/tlb.h"
 #include "lib/mem.h"
 
 enum { NR_FUNCS = 1500, NR_EVENTS = 1 << 22, ROUNDS = 8 };

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collect/record/record.h"
 #include "lib/error.h"
 #include "lib/mem.h"
-#include "record.h"
 
 static const struct command *const recorders[] = {
 	&record_perf_command,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ftrace_names.h"
+#include "collect/ftrace/ftrace_names.h"
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"

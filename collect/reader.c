@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "collect/perfdata.h"
+#include "collect/perf/perfdata.h"
 #include "collect/profile.h"
 #include "collect/profile_text.h"
 #include "lib/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hottext ld, hottext-ld: the linker wrapper. Its arguments are the linker's, none of its own. */
 #include "ldscripts/commands.h"
-#include "ldscripts/wrapper.h"
+#include "ldscripts/wrapper/wrapper.h"
 
 const struct command ld_command = {
 	.name = "ld",

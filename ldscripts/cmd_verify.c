@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "ldscripts/commands.h"
 #include "ldscripts/verify.h"
 #include "lib/error.h"
 #include "lib/mem.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 enum { SHOWN_STRAYS = 20 };
 

@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ldscripts/lds.h"
+#include "ldscripts/lds/lds.h"
 
 struct layout;
 struct unit;

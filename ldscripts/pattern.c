@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "lib/mem.h"
 
 /* What GNU ld reads as part of a name and fnmatch() takes literally. */

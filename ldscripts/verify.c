@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/image.h"
-#include "analyze/units.h"
+#include "analyze/image/image.h"
+#include "analyze/image/units.h"
 #include "lib/error.h"
 #include "lib/index.h"
 #include "lib/mem.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 /* Where a unit of the plan is in the new kernel. */
 struct spot {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"

@@ -11,10 +11,10 @@
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
-#include "plan.h"
-#include "report/dot.h"
-#include "report/pagemap.h"
-#include "report/report.h"
+#include "reorder/plan/plan.h"
+#include "reorder/report/dot.h"
+#include "reorder/report/pagemap.h"
+#include "reorder/report/report.h"
 
 static bool opt_csv, opt_diff, opt_callgraph, opt_pages;
 static const char *opt_output, *opt_syscall, *opt_annotate, *opt_vmlinux;

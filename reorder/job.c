@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/complete.h"
-#include "analyze/replay.h"
-#include "analyze/steady.h"
-#include "collect/fetch.h"
+#include "analyze/completion/complete.h"
+#include "analyze/tlb/replay.h"
+#include "analyze/tlb/steady.h"
+#include "collect/fetch/fetch.h"
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/input.h"

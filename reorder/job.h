@@ -15,12 +15,12 @@
 #include <stdbool.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
-#include "analyze/machine.h"
-#include "analyze/sequence.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/sequence.h"
 #include "collect/profile.h"
 #include "reorder/layout.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 struct job_options {
 	const char *vmlinux;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/image.h"
-#include "analyze/units.h"
+#include "analyze/image/image.h"
+#include "analyze/image/units.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 

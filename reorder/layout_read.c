@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "lib/error.h"
 #include "lib/index.h"
 #include "lib/input.h"

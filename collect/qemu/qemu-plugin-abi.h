@@ -7,8 +7,8 @@
  * A plugin exports the int `qemu_plugin_version` and the function
  * `qemu_plugin_install`; QEMU resolves everything else against itself.
  */
-#ifndef COLLECT_QEMU_PLUGIN_ABI_H
-#define COLLECT_QEMU_PLUGIN_ABI_H
+#ifndef COLLECT_QEMU_QEMU_PLUGIN_ABI_H
+#define COLLECT_QEMU_QEMU_PLUGIN_ABI_H
 
 #include <stdbool.h>
 #include <stddef.h>

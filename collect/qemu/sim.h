@@ -6,7 +6,7 @@
  *   set 0 | page page page ... |   ways entries; LRU: most recent first,
  *   set 1 | page page page ... |   others: by slot, next[] is the victim
  *
- * User pages are tagged by the number of switches before, as analyze/tlb.h does:
+ * User pages are tagged by the number of switches before, as analyze/tlb/tlb.h does:
  * after a switch they mean other memory. Without a flush their entries stay and age.
  * Plain C without the program's lib/: it is linked into the plugin.
  */

@@ -20,7 +20,7 @@
 #include "lib/index.h"
 #include "lib/mem.h"
 #include "lib/symtab.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "style.h"
 
 enum { CACHE_LINE = 64, MAX_DEPTH = 16 };

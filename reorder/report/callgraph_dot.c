@@ -10,7 +10,7 @@
 #include "format.h"
 #include "lib/mem.h"
 #include "pagemap.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 struct graph {
 	const struct view *v;

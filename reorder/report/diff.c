@@ -11,7 +11,7 @@
 #include "format.h"
 #include "lib/index.h"
 #include "lib/mem.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "style.h"
 
 enum { ROWS = 15 };

@@ -18,7 +18,7 @@
 #include "format.h"
 #include "lib/mem.h"
 #include "pagemap.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 enum {
 	ROW_BYTES = 256,	/* of a page drawn in full */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 const char *format_count(char *buf, uint64_t n)
 {

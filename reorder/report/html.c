@@ -15,7 +15,7 @@
 #include "lib/mem.h"
 #include "page.h"
 #include "pagemap.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 enum { FIXED_ROWS = 60, FIRST_ROWS = 25 };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "format.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 /* The plot inside its margins, in SVG units. */
 enum { WIDTH = 760, HEIGHT = 320, LEFT = 44, RIGHT = 100, TOP = 32, BOTTOM = 44 };

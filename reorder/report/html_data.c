@@ -10,7 +10,7 @@
 #include "lib/index.h"
 #include "lib/mem.h"
 #include "pagemap.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 enum {
 	MAX_USES = 200,		/* functions listed of one path */

@@ -6,7 +6,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 enum { BLOCK_BYTES = 4096 };
 

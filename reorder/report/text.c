@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 #include "style.h"
 
 enum { TOP_PATHS = 10, PATH_COLUMN = 28, BAR_COLUMNS = 24 };

@@ -8,7 +8,7 @@
 #include "lib/error.h"
 #include "lib/file.h"
 #include "pagemap.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 static void write_text(const struct plan *p, FILE *fp)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "lib/mem.h"
-#include "reorder/cluster.h"
+#include "reorder/pack/cluster.h"
 
 static struct use use;
 static struct clustering c;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "collect/fetch.h"
+#include "collect/fetch/fetch.h"
 #include "collect/profile.h"
 #include "collect/qemu/decode.h"
 #include "collect/qemu/format.h"

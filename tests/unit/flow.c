@@ -20,9 +20,9 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "analyze/flow.h"
-#include "analyze/likely.h"
-#include "analyze/text.h"
+#include "analyze/code/flow.h"
+#include "analyze/completion/likely.h"
+#include "analyze/image/text.h"
 
 /* GNU as, objdump -d: test %rdi,%rdi; je 2f; mov 0x10(%rdi),%rax; 1: call *%rax; test %eax,%eax; js 3f;
  * dec %ebx; jne 1b; call .+0x1000; ret; 2: mov $-22,%eax; ret; 3: ud2 */

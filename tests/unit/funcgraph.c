@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "collect/funcgraph.h"
+#include "collect/ftrace/funcgraph.h"
 #include "collect/profile.h"
 #include "lib/mem.h"
 

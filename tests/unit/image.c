@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 

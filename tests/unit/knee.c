@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/knee.h"
+#include "analyze/calibrate/knee.h"
 
 /* Column col of a file of numbers; column 0 too where it is wanted. */
 static uint32_t column(const char *path, int col, double *out)

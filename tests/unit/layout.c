@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/image.h"
+#include "analyze/image/image.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
 

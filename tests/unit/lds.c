@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ldscripts/lds.h"
+#include "ldscripts/lds/lds.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"

@@ -21,16 +21,16 @@
 #include <unistd.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
-#include "analyze/machine.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
 #include "ldscripts/fragment.h"
 #include "ldscripts/verify.h"
-#include "ldscripts/wrapper.h"
+#include "ldscripts/wrapper/wrapper.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 struct arch {
 	const char *as, *ld, *script, *call, *nop_fill;

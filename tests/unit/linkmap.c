@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/linkmap.h"
+#include "analyze/image/linkmap.h"
 
 #define TITLE "Discarded input sections\n\n .text.gone    0x0000000000000000       0x10 gone.o\n\n" \
 	      "Linker script and memory map\n\n"

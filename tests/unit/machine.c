@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/machine.h"
-#include "analyze/tlb.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/tlb.h"
 #include "lib/error.h"
 #include "lib/symtab.h"
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
-#include "analyze/machine.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
 #include "reorder/order.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "collect/perfdata.h"
+#include "collect/perf/perfdata.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "lib/error.h"

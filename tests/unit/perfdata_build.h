@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Builds small perf.data files in memory, in either byte order, file and pipe mode. */
-#ifndef TESTS_PERFDATA_BUILD_H
-#define TESTS_PERFDATA_BUILD_H
+#ifndef TESTS_UNIT_PERFDATA_BUILD_H
+#define TESTS_UNIT_PERFDATA_BUILD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
-#include "reorder/pageset.h"
-#include "reorder/plan.h"
+#include "reorder/plan/pageset.h"
+#include "reorder/plan/plan.h"
 #include "reorder/report/format.h"
 #include "reorder/report/report.h"
 

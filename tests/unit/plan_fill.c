@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
-#include "analyze/machine.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
-#include "reorder/plan.h"
+#include "reorder/plan/plan.h"
 
 /*
  *   unit   before    after     touched

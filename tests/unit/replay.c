@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/image.h"
-#include "analyze/machine.h"
-#include "analyze/replay.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/replay.h"
 #include "collect/qemu/format.h"
 #include "lib/mem.h"
 

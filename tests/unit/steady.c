@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image.h"
-#include "analyze/machine.h"
-#include "analyze/steady.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/steady.h"
 
 enum { NR_UNITS = 6 };
 

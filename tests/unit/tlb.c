@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/machine.h"
-#include "analyze/tlb.h"
+#include "analyze/tlb/machine.h"
+#include "analyze/tlb/tlb.h"
 
 enum { KIND_USER, KIND_TEXT, KIND_DATA, KIND_MODULE };
 

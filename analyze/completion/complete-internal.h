@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between complete.c, which writes the completed profile, and expand.c, which completes one path. */
+#ifndef ANALYZE_COMPLETION_COMPLETE_INTERNAL_H
+#define ANALYZE_COMPLETION_COMPLETE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/code/program.h"
+#include "analyze/completion/activation.h"
+#include "analyze/completion/evidence.h"
+
+struct completion;
+struct image;
+struct profile;
+
+enum { MAX_STOPS = 96 };	/* of one function in one path; enough to pin a walk down */
+
+static const float REACH_MIN = 0.05f;		/* chances are followed so far */
+static const float LIVE_PROBABILITY = 0.5f;	/* from here on a function's table of operations counts as in use */
+
+/* A function of the path at hand. */
+struct member {
+	struct reach reach;
+	struct activation *act;	/* conditional on what the path saw; NULL: entered, nothing known */
+	uint32_t foot;		/* of the input, INDEX_NONE: not seen in this path */
+	uint32_t place;		/* in the heap, or SETTLED */
+	float best;		/* probability of the likeliest single way into it */
+};
+
+#define SETTLED UINT32_MAX
+
+struct completer {
+	struct program prog;
+	struct evidence evidence;
+	struct activations acts;
+	const struct image *img;
+	const struct profile *in;
+	struct profile *out;
+	struct completion *report;
+	double min_probability;
+	uint32_t variants;
+	bool proved_only, has_fetch, has_graph;
+	bool is_graph;			/* the path at hand is of a function graph */
+	struct member *members;		/* of the path at hand */
+	uint32_t nr_members, alloc_members;
+	uint32_t *heap, nr_heap, alloc_heap;	/* members not settled yet */
+	uint32_t stamp;			/* of the path at hand */
+	uint32_t *in_path;		/* [image func] == stamp: in the feet of the path */
+	uint32_t *member_stamp;		/* [image func] == stamp: member_of[] holds */
+	uint32_t *member_of;		/* [image func]: in members */
+	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
+	double *runs;			/* [in path]: its weight in out */
+	double graph_scale;		/* makes runs in function graphs comparable to those from samples */
+	double graph_bytes, sampled_bytes;	/* run by the paths of either kind, in learn() */
+	double *func_runs, all_runs;	/* [image func]: expected runs of paths with it, by the last learn(); of all */
+	bool *emitted;			/* [image func]: in a path of out */
+	bool *has_path;			/* [in func]: some path holds it */
+	uint32_t *words, alloc_words;
+	uint32_t *feet, alloc_feet;
+	uint32_t alloc_funcs;		/* of report->funcs */
+};
+
+/* Start a path with no members. */
+void begin_path(struct completer *c);
+struct member *add_member(struct completer *c, uint32_t func, float probability);
+
+/* What a touched chunk proves, into stop: its block, or where it holds several, what dominates them all. 0: nothing. */
+uint32_t chunk_stop(struct completer *c, uint32_t func, uint32_t chunk, struct stop *stop);
+
+/* Fill members[] up with what the functions in it call, and what those call. */
+void spread(struct completer *c);
+
+/* Fill members[] with what ran in the path of these feet and what probably did. */
+void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet);
+
+#endif

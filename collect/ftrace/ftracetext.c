@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The reader of ftrace's text: tracefs' `trace` file of function_graph, function and
+ * stack traces, and what `trace-cmd report` prints of the first two.
+ *
+ *    0)               |  vfs_read() {            depth is the indentation
+ *    0)   0.541 us    |    fsnotify();
+ *    0) + 13.746 us   |  }
+ *    0)   bash-12     =>    ls-13                the CPU's task from here on
+ *        ls-13  [000] .....  2.245684: vfs_read <-ksys_read
+ *        ls-13  [000] .....  2.245690: <stack trace>
+ *    => vfs_read
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/chain.h"
+#include "ftrace_names.h"
+#include "funcgraph.h"
+#include "collect/profile.h"
+#include "collect/reader.h"
+#include "lib/error.h"
+#include "lib/input.h"
+#include "lib/mem.h"
+#include "lib/number.h"
+
+enum { MAX_STACK = 512, MAX_CPUS = 1 << 16 };
+
+/* A function event, held back: a stack trace behind it tells the same and more. */
+struct call {
+	uint32_t cpu, pid, func, caller, off;
+	bool resolved;
+};
+
+struct run {
+	struct profile *p;
+	const struct symtab *syms;
+	struct ftrace_names names;
+	struct funcgraph graph;
+	struct chain chain;
+	uint32_t *pids;			/* [cpu]: task of a graph without task columns; 0: not told yet */
+	uint32_t nr_pids;
+	struct chain_frame stack[MAX_STACK];
+	uint32_t nr_stack;
+	bool in_stack;
+	uint32_t stack_pid;
+	struct call call;		/* the last function event, not counted yet */
+	bool has_call;
+	uint64_t entries, functions, resolved, lost, strange;
+};
+
+static uint32_t *pid_of_cpu(struct run *r, uint32_t cpu)
+{
+	if (cpu >= r->nr_pids) {
+		r->pids = xreallocarray(r->pids, cpu + (size_t)1, sizeof(*r->pids));
+		while (r->nr_pids <= cpu)
+			r->pids[r->nr_pids++] = 0;
+	}
+	return &r->pids[cpu];
+}
+
+/* The number that ends right before end, not before start. */
+static bool number_before(const char *start, const char *end, uint32_t *n)
+{
+	const char *p = end;
+	uint64_t v;
+
+	while (p > start && isdigit((unsigned char)p[-1]))
+		p--;
+	if (p == end || !scan_dec(&p, &v) || v > UINT32_MAX)
+		return false;
+	*n = (uint32_t)v;
+	return true;
+}
+
+/* The pid of "comm-123" or "comm-123   ", a comm may hold anything. */
+static bool task_before(const char *start, const char *end, uint32_t *pid)
+{
+	while (end > start && isspace((unsigned char)end[-1]))
+		end--;
+	if (!number_before(start, end, pid))
+		return false;
+	while (end > start && isdigit((unsigned char)end[-1]))
+		end--;
+	return end > start && end[-1] == '-';
+}
+
+/* Name, then "()", "(args)" or " [module]()"; cut where it ends. */
+static void cut_call(char *s)
+{
+	char *paren = strchr(s, '(');
+
+	if (paren)
+		*paren = '\0';
+	for (char *end = s + strlen(s); end > s && isspace((unsigned char)end[-1]); end--)
+		end[-1] = '\0';
+}
+
+static void graph_entry(struct run *r, uint32_t cpu, uint32_t pid, uint32_t depth, char *call)
+{
+	bool leaf = !strchr(call, '{');
+
+	cut_call(call);
+	const struct ftrace_place *at = ftrace_names_text(&r->names, call);
+	r->entries++;
+	r->resolved += at->resolved;
+	funcgraph_entry(&r->graph, cpu, pid, depth, at->func, PROFILE_OFF_UNKNOWN);
+	if (leaf)
+		funcgraph_exit(&r->graph, cpu, pid, depth);
+}
+
+/* What stands behind the last bar of a graph line: indentation, then a call or a closing brace. */
+static void graph_call(struct run *r, uint32_t cpu, uint32_t pid, char *s)
+{
+	size_t blanks = strspn(s, " ");
+	uint32_t depth = blanks < 2 ? 0 : (uint32_t)(blanks - 2) / 2;
+
+	s += blanks;
+	if (*s == '}')
+		funcgraph_exit(&r->graph, cpu, pid, depth);
+	else if (*s && strchr(s, '('))
+		graph_entry(r, cpu, pid, depth, s);
+}
+
+/* "CPU:2 [LOST 123 EVENTS]", also with "CPU 2". */
+static bool take_lost(struct run *r, const char *line)
+{
+	const char *lost = strstr(line, "[LOST "), *p;
+	uint64_t n, cpu = 0;
+
+	if (!lost)
+		return false;
+	p = lost + 6;
+	if (!scan_dec(&p, &n))
+		n = 1;
+	const char *at = strstr(line, "CPU");
+	if (at && at < lost) {
+		at += 3 + strspn(at + 3, ": ");
+		if (!scan_dec(&at, &cpu) || cpu >= MAX_CPUS)
+			cpu = 0;
+	}
+	r->lost += n;
+	funcgraph_lost(&r->graph, (uint32_t)cpu);
+	return true;
+}
+
+/* " 0) ..." perhaps behind a time column; false when it is no such line. */
+static bool take_graph(struct run *r, char *line)
+{
+	char *paren = strchr(line, ')'), *arrow;
+	uint32_t cpu, pid;
+
+	if (!paren || !number_before(line, paren, &cpu) || cpu >= MAX_CPUS)
+		return false;
+	char *comment = strstr(paren, "/*");
+	if (comment)
+		*comment = '\0';
+	char *bar = strrchr(paren, '|');
+	if (!bar) {
+		arrow = strstr(paren, " => ");
+		if (arrow && task_before(arrow, arrow + strlen(arrow), &pid))
+			*pid_of_cpu(r, cpu) = pid;
+		return arrow;
+	}
+	/* The task column, where there is one, ends at the first bar. */
+	char *first = strchr(paren, '|');
+	if (first != bar && task_before(paren + 1, first, &pid))
+		*pid_of_cpu(r, cpu) = pid;
+	graph_call(r, cpu, *pid_of_cpu(r, cpu), bar + 1);
+	return true;
+}
+
+/* "comm-12  [000] flags  time: rest": the rest, NULL when the line is none of these. */
+static char *split_event(char *line, uint32_t *cpu, uint32_t *pid)
+{
+	for (char *open = line; (open = strchr(open, '[')); open++) {
+		char *close = open + 1 + strspn(open + 1, "0123456789"), *colon;
+
+		if (close == open + 1 || *close != ']' || !number_before(open, close, cpu) || *cpu >= MAX_CPUS)
+			continue;
+		const char *task = open;
+		while (task > line && task[-1] == ' ')
+			task--;
+		if (task > line && task[-1] == ')') {	/* the thread group column: "(  12)" */
+			while (task > line && task[-1] != '(')
+				task--;
+			task -= task > line;
+		}
+		if (!task_before(line, task, pid))
+			continue;
+		colon = strstr(close, ": ");
+		return colon ? colon + 2 : NULL;
+	}
+	return NULL;
+}
+
+/* Latency format: "comm-12  0d..2. 8001us+: rest", CPU and flags in one. */
+static char *split_latency(char *line, uint32_t *cpu, uint32_t *pid)
+{
+	char *colon = strchr(line, ':'), *end;
+	uint64_t n;
+
+	for (; colon && colon[1] != ' '; colon = strchr(colon + 1, ':'))
+		;
+	if (!colon)
+		return NULL;
+	for (end = colon; end > line && strchr(" !+#*@$", end[-1]); end--)
+		;
+	if (end - line < 3 || end[-1] != 's' || end[-2] != 'u')
+		return NULL;
+	while (end > line && end[-1] != ' ')	/* the time */
+		end--;
+	while (end > line && end[-1] == ' ')
+		end--;
+	while (end > line && end[-1] != ' ')	/* CPU and flags */
+		end--;
+	const char *p = end;
+	if (!scan_dec(&p, &n) || n >= MAX_CPUS || !task_before(line, end, pid))
+		return NULL;
+	*cpu = (uint32_t)n;
+	return colon + 2;
+}
+
+/* "func <-caller", both perhaps with offset, address in angle brackets, module. */
+static bool take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s)
+{
+	char *arrow = strstr(s, " <-");
+
+	if (!arrow)
+		return false;
+	*arrow = '\0';
+	arrow += 3 + strspn(arrow + 3, "- ");
+	const struct ftrace_place *at = ftrace_names_text(&r->names, s + strspn(s, " "));
+	r->call = (struct call){ .cpu = cpu, .pid = pid, .func = at->func, .resolved = at->resolved };
+	at = ftrace_names_text(&r->names, arrow);
+	r->call.caller = at->func;
+	/* The caller's offset is a return address: the byte before is the call's. */
+	r->call.off = at->off != PROFILE_OFF_UNKNOWN && at->off ? at->off - 1 : PROFILE_OFF_UNKNOWN;
+	r->has_call = true;
+	return true;
+}
+
+static void flush_call(struct run *r)
+{
+	const struct call *c = &r->call;
+
+	if (!r->has_call)
+		return;
+	r->has_call = false;
+	r->functions++;
+	r->resolved += c->resolved;
+	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
+}
+
+static bool take_event(struct run *r, char *line)
+{
+	uint32_t cpu, pid;
+	char *rest = split_event(line, &cpu, &pid);
+
+	if (!rest)
+		rest = split_latency(line, &cpu, &pid);
+	if (!rest)
+		return false;
+	rest += strspn(rest, " ");
+	if (!strncmp(rest, "<stack trace>", 13) || !strncmp(rest, "kernel_stack:", 13)) {
+		r->has_call = r->has_call && r->call.pid != pid;
+		flush_call(r);
+		r->in_stack = true;
+		r->stack_pid = pid;
+		return true;
+	}
+	flush_call(r);
+	char *bar = strrchr(rest, '|');
+	if (bar && (!strncmp(rest, "funcgraph_entry:", 16) || !strncmp(rest, "funcgraph_exit:", 15))) {
+		graph_call(r, cpu, pid, bar + 1);
+		return true;
+	}
+	if (!strncmp(rest, "function:", 9))
+		rest += 9;
+	take_function(r, cpu, pid, rest);
+	return true;	/* else an event of no interest */
+}
+
+static void end_stack(struct run *r)
+{
+	struct chain_sample cs = { 1, r->stack_pid, 0 };
+
+	if (r->nr_stack)
+		chain_add(&r->chain, r->stack, r->nr_stack, &cs);
+	r->nr_stack = 0;
+	r->in_stack = false;
+}
+
+/* " => name+0x1c/0x80 [module] <ffff...>" */
+static bool take_frame(struct run *r, char *s)
+{
+	s += strspn(s, " ");
+	if (strncmp(s, "=>", 2) != 0)
+		return false;
+	s += 2 + strspn(s + 2, " ");
+	size_t len = strcspn(s, "+ ");
+	uint64_t off = PROFILE_OFF_UNKNOWN;
+	char *end = s + len, *module = strchr(end, '[');
+	if (*end == '+' && end[1] == '0' && end[2] == 'x') {
+		const char *p = end + 3;
+
+		if (!scan_hex(&p, &off))
+			off = PROFILE_OFF_UNKNOWN;
+	}
+	if (module) {
+		module++;
+		module[strcspn(module, "]")] = '\0';
+	}
+	*end = '\0';
+	if (!*s || *s == '<' || r->nr_stack == MAX_STACK)
+		return true;
+	if (!strncmp(s, "0x", 2)) {	/* no name: innermost it is ftrace's own trampoline */
+		if (r->nr_stack)
+			r->stack[r->nr_stack++] = (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
+		return true;
+	}
+	bool is_return = r->nr_stack > 0;
+	uint64_t known = off == PROFILE_OFF_UNKNOWN ? 0 : off;
+	struct chain_frame f = chain_resolve_name(&r->chain, s, module, known, is_return && known);
+	if (off == PROFILE_OFF_UNKNOWN)
+		f.off = PROFILE_OFF_UNKNOWN;
+	else if (is_return && known && chain_cuts(&r->chain, r->stack[r->nr_stack - 1].func, f.func))
+		f = chain_resolve_name(&r->chain, s, module, known, false);
+	r->stack[r->nr_stack++] = f;
+	return true;
+}
+
+static void take_line(struct run *r, char *line)
+{
+	if (r->in_stack) {
+		if (take_frame(r, line))
+			return;
+		end_stack(r);
+	}
+	if (*line == '#' || !line[strspn(line, " -\t")] || !strncmp(line, "cpus=", 5))
+		return;
+	if (take_lost(r, line) || take_event(r, line) || take_graph(r, line))
+		return;
+	r->strange++;
+}
+
+static void add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved, uint64_t lost)
+{
+	struct profile_source *s = profile_add_source(r->p, "ftrace");
+
+	profile_set(&s->event, event);
+	if (r->syms)
+		source_set_kernel(s, r->syms);
+	s->samples = s->kernel = events;
+	s->resolved = resolved;
+	s->unresolved = events - resolved;
+	s->lost = lost;
+}
+
+static int finish(struct run *r, const char *name)
+{
+	end_stack(r);
+	flush_call(r);
+	funcgraph_finish(&r->graph);
+	if (r->strange)
+		warn("'%s': %llu lines not understood", name, (unsigned long long)r->strange);
+	if (!r->entries && !r->functions && !r->chain.samples)
+		return error("cannot use '%s': it has no function_graph, function or stack trace lines", name);
+	if (r->chain.samples) {
+		struct profile_source *s = profile_add_source(r->p, "ftrace");
+
+		profile_set(&s->event, "kernel_stack");
+		if (r->syms)
+			source_set_kernel(s, r->syms);
+		chain_finish(&r->chain, s);
+		s->lost = r->entries || r->functions ? 0 : r->lost;
+	}
+	/* A buffer holds the output of one tracer. */
+	if (r->entries)
+		add_source(r, "function_graph", r->entries, r->resolved, r->lost);
+	else if (r->functions)
+		add_source(r, "function", r->functions, r->resolved, r->lost);
+	return 0;
+}
+
+static int read_ftrace(struct input *in, const char *path, const struct collect_options *opts,
+		       struct profile *p)
+{
+	struct run *r = xcalloc(1, sizeof(*r));
+	char *line;
+	int ret = -1;
+
+	(void)path;
+	r->p = p;
+	r->syms = opts->syms;
+	ftrace_names_init(&r->names, opts->syms, p);
+	funcgraph_init(&r->graph, p);
+	chain_init(&r->chain, p, opts->syms);
+	while ((line = input_line(in, NULL)))
+		take_line(r, line);
+	if (!input_failed(in) || opts->force)
+		ret = finish(r, input_name(in));
+	chain_release(&r->chain);
+	funcgraph_release(&r->graph);
+	ftrace_names_release(&r->names);
+	free(r->pids);
+	free(r);
+	return ret;
+}
+
+static bool probe(const char *head, size_t len)
+{
+	(void)len;
+	return strstr(head, "# tracer: ") || strstr(head, ": funcgraph_entry: ") ||
+	       strstr(head, ": funcgraph_exit: ") || strstr(head, ": <stack trace>");
+}
+
+const struct reader ftracetext_reader = {
+	.name = "ftrace",
+	.tells = "what trace.dat tells, by names: functions of one name cannot be told apart",
+	.probe = probe,
+	.read = read_ftrace,
+};

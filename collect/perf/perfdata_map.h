@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where a recording's kernel addresses lie: the kernel's text, moved by KASLR; and
+ * ranges outside it, of modules, BPF programs, and code that the kernel wrote itself.
+ *
+ *   run-time   |.. kernel text ..|        |[ext4]|  |bpf_prog_x|
+ *                 - slide = address in vmlinux
+ */
+#ifndef COLLECT_PERF_PERFDATA_MAP_H
+#define COLLECT_PERF_PERFDATA_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "perfdata.h"
+
+struct symtab;
+
+/* Code that is not the kernel image's, the later announced winning. */
+struct perfdata_range {
+	uint64_t start, end;
+	uint32_t name;		/* id in names: the whole range counts as one function of that identity */
+};
+
+struct perfdata_map {
+	const struct symtab *syms;
+	uint64_t slide;
+	bool placed;		/* the kernel's own mapping was seen: slide is known */
+	struct perfdata_range *ranges;	/* sorted, none overlap */
+	uint32_t nr_ranges, alloc_ranges;
+	struct index names;
+	uint32_t nr_changes;	/* what an address meant before may be wrong now */
+};
+
+void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms);
+void perfdata_map_release(struct perfdata_map *m);
+
+/* Take in a mapping of kernel mode, a KSYMBOL, or a TEXT_POKE record. False when it is malformed. */
+bool perfdata_map_add(struct perfdata_map *m, const struct perfdata_record *rec, bool swap);
+
+/* Whether an address may lie in such a range: a quick bound. */
+static inline bool perfdata_map_may_name(const struct perfdata_map *m, uint64_t addr)
+{
+	return m->nr_ranges && addr >= m->ranges[0].start && addr < m->ranges[m->nr_ranges - 1].end;
+}
+
+/* The identity that a run-time address outside the image has; NULL when none. Valid until the release. */
+const char *perfdata_map_name(const struct perfdata_map *m, uint64_t addr);
+
+#endif

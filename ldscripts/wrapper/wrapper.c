@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "wrapper.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ldscripts/fragment.h"
+#include "ldscripts/match.h"
+#include "ldscripts/run.h"
+#include "ldscripts/wrapper/linkline.h"
+#include "ldscripts/wrapper/wrapper_parts.h"
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/mem.h"
+
+enum {
+	MATCH_STOP_PERCENT = 50,	/* less of the plan found: not the kernel it was made for */
+	MATCH_WARN_PERCENT = 90,
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A variable's value; NULL when unset or empty. */
+static const char *env(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* An empty output file for `name` beside the link's output, registered for removal. */
+int wrapper_temp(const struct wrapper *w, const char *name, struct outfile *out)
+{
+	const char *slash = strrchr(w->line.output, '/');
+	char *path = xasprintf("%.*s%s", slash ? (int)(slash - w->line.output) + 1 : 0, w->line.output, name);
+	int ret = outfile_init(out, path);
+
+	free(path);
+	return ret;
+}
+
+int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *output, const char *map,
+		 const char *extra)
+{
+	struct outfile script;
+	int ret = EXIT_FAILED;
+
+	if (wrapper_temp(w, ".hottext.lds", &script))
+		return EXIT_FAILED;
+	if (fragment_apply(f, w->line.script, script.fp))
+		goto out;
+	if (fflush(script.fp) || ferror(script.fp)) {
+		error("cannot write '%s': %s", script.tmp, strerror(errno));
+		goto out;
+	}
+	char **argv = linkline_with(&w->line, w->ld, output, script.tmp, map, extra);
+	ret = run_linker(argv);
+	linkline_free(argv);
+out:
+	outfile_abort(&script);
+	return ret;
+}
+
+/* How much of the plan the link obeyed decides whether it stands. */
+static int judge(const struct wrapper *w, const struct match_count *mc, const char *plan)
+{
+	uint64_t found = 100 * (uint64_t)mc->found;
+
+	if (!mc->wanted)
+		return 0;
+	if (found < (uint64_t)MATCH_STOP_PERCENT * mc->wanted)
+		return error("only %u of the %u sections of plan '%s' are in '%s'%s", mc->found, mc->wanted, plan,
+			     w->line.output, mc->function_sections ? "" : " (built without -ffunction-sections?)");
+	if (found < (uint64_t)MATCH_WARN_PERCENT * mc->wanted)
+		warn("only %u of the %u sections of plan '%s' are in '%s'", mc->found, mc->wanted, plan, w->line.output);
+	else
+		detail("%u of the %u sections of plan '%s' are in '%s'", mc->found, mc->wanted, plan, w->line.output);
+	return 0;
+}
+
+/* Maps of links that are only steps to vmlinux are of no use to anybody. */
+static bool keeps_map(const char *output)
+{
+	const char *base = base_name(output);
+
+	return strncmp(base, ".tmp_vmlinux", 12) && strncmp(base, ".btf", 4);
+}
+
+/* The link goes to a name of its own and is renamed when it is known to be good. */
+static int link_checked(const struct wrapper *w, const struct fragment *f, const char *plan)
+{
+	char *tmp = xasprintf("%s.hottext-tmp", w->line.output);
+	char *map = w->line.map ? xstrdup(w->line.map) : xasprintf("%s.map", w->line.output);
+	struct match_count mc = { 0 };
+	int ret = wrapper_link(w, f, tmp, w->line.map ? NULL : map, NULL);
+
+	if (!ret && (match_in_map(&mc, f, map) || judge(w, &mc, plan)))
+		ret = EXIT_FAILED;
+	if (!ret && rename(tmp, w->line.output)) {
+		error("cannot write '%s': %s", w->line.output, strerror(errno));
+		ret = EXIT_FAILED;
+	}
+	if (ret)
+		unlink(tmp);
+	if (!w->line.map && (ret || !mc.function_sections || !keeps_map(w->line.output)))
+		unlink(map);
+	free(map);
+	free(tmp);
+	return ret;
+}
+
+static int link_with_plan(const struct wrapper *w, const char *plan)
+{
+	char *path = path_join(plan, w->lld ? "symbols.order" : "hottext.ld");
+	struct fragment f;
+	int ret = EXIT_FAILED;
+
+	if (w->lld) {
+		char *opt = xasprintf("--symbol-ordering-file=%s", path);
+		struct mapfile m;
+
+		if (!mapfile_init(&m, path)) {
+			mapfile_release(&m);
+			ret = wrapper_link(w, NULL, NULL, NULL, opt);
+		}
+		free(opt);
+	} else if (!fragment_read(&f, path)) {
+		ret = link_checked(w, &f, plan);
+		fragment_release(&f);
+	}
+	free(path);
+	return ret;
+}
+
+/*
+ * As ld does when it fails, but from the start, so that neither an error nor an
+ * interrupted make leaves anything that a later make takes for finished.
+ */
+void wrapper_remove_output(const struct wrapper *w)
+{
+	struct stat st;
+
+	if (!lstat(w->line.output, &st) && S_ISREG(st.st_mode))
+		unlink(w->line.output);
+}
+
+static int link_kernel(const struct wrapper *w)
+{
+	const char *plan = env("HOTTEXT_PLAN"), *profile = env("HOTTEXT_PROFILE");
+
+	wrapper_remove_output(w);
+	if (plan && profile) {
+		error("both HOTTEXT_PLAN and HOTTEXT_PROFILE are set");
+		return EXIT_FAILED;
+	}
+	if (plan)
+		return link_with_plan(w, plan);
+	if (profile) {
+		char *made = wrapper_plan(w, profile);
+		int ret = made ? link_with_plan(w, made) : EXIT_FAILED;
+
+		free(made);
+		return ret;
+	}
+	return w->lld ? wrapper_link(w, NULL, NULL, NULL, NULL) : link_checked(w, NULL, NULL);
+}
+
+/* Modules have no fragment, since a plan is of the kernel; the plan's profile knows of them. */
+static int link_module(const struct wrapper *w)
+{
+	const char *plan = env("HOTTEXT_PLAN"), *profile = env("HOTTEXT_PROFILE");
+	char *path = plan ? path_join(plan, "profile.hot") : NULL;
+	int ret = wrapper_module(w, path ? path : profile);
+
+	free(path);
+	return ret;
+}
+
+/* scripts/module.lds; that of LTO kernels merges .text.* itself. */
+static bool is_module_link(const struct linkline *line)
+{
+	size_t len = strlen(line->output);
+	struct mapfile m;
+	struct lds l;
+	bool ret = true;
+
+	if (!line->relocatable || !line->script || len < 4 || strcmp(line->output + len - 3, ".ko") ||
+	    access(line->script, R_OK) || mapfile_init(&m, line->script))
+		return false;
+	if (lds_init(&l, line->script, m.data, m.size)) {
+		ret = false;
+	} else {
+		for (unsigned int i = 0; i < l.nr_sections; i++)
+			ret &= strcmp(l.sections[i].name, ".text") != 0;
+		lds_release(&l);
+	}
+	mapfile_release(&m);
+	return ret;
+}
+
+/* Whether the link is of a kernel. A script that cannot be read is ld's to complain about. */
+static bool is_kernel_link(const struct linkline *line)
+{
+	struct mapfile m;
+
+	if (!line->script || line->relocatable || access(line->script, R_OK) || mapfile_init(&m, line->script))
+		return false;
+	bool ret = lds_is_kernel(m.data, m.size);
+	mapfile_release(&m);
+	return ret;
+}
+
+/* vmlinux.o, whose sections must not fuse. */
+static bool is_object_link(const struct linkline *line)
+{
+	return line->relocatable && !line->script && !strcmp(base_name(line->output), "vmlinux.o");
+}
+
+int wrapper_run(int argc, char **argv)
+{
+	struct wrapper w = { .ld = run_linker_name() };
+	int ret;
+
+	linkline_init(&w.line, argc, argv);
+	w.lld = strstr(base_name(w.ld), "lld");
+	if (is_kernel_link(&w.line)) {
+		ret = link_kernel(&w);
+	} else if (!w.lld && is_object_link(&w.line)) {
+		ret = wrapper_relocatable(&w);
+	} else if (!w.lld && is_module_link(&w.line)) {
+		ret = link_module(&w);
+	} else {
+		char **all = linkline_with(&w.line, w.ld, NULL, NULL, NULL, NULL);
+
+		ret = run_replace(all);
+		linkline_free(all);
+	}
+	free(w.ld);
+	run_finish();
+	return ret;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The link of a module (-r -T scripts/module.lds -o NAME.ko). Modules built with
+ * -ffunction-sections would carry a thousand sections into sysfs; they get one .text
+ * again, the functions that the profile saw in this module first, hottest first:
+ * module text is mapped by small pages, where every page saved counts.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/profile.h"
+#include "ldscripts/fragment.h"
+#include "ldscripts/lds/lds.h"
+#include "ldscripts/match.h"
+#include "ldscripts/run.h"
+#include "ldscripts/wrapper/wrapper_parts.h"
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/input.h"
+#include "lib/mem.h"
+
+/* What a module keeps apart; lds_rewrite() puts the rest into .text. */
+static const char module_script[] =
+	"SECTIONS {\n"
+	" .text 0 : { *(.text) }\n"
+	" .text.hot 0 : { *(.text.hot .text.hot.*) }\n"
+	" .text.unlikely 0 : { *(.text.unlikely .text.unlikely.*) }\n"
+	" .text.startup 0 : { *(.text.startup .text.startup.*) }\n"
+	" .text.exit 0 : { *(.text.exit) }\n"
+	" .text.asan 0 : { *(.text.asan.* .text.tsan.*) }\n"
+	"}\n";
+
+struct hot_func {
+	char *name;
+	uint64_t weight;
+};
+
+static int compare_hot(const void *a, const void *b)
+{
+	const struct hot_func *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* "NAME@MODULE.ko" of this module, in which Kbuild writes `-` as `_`: NAME, else NULL. The caller frees. */
+static char *name_in_module(const char *identity, const char *module)
+{
+	static const char plain[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.$";
+	const char *at = strrchr(identity, '@');
+
+	if (!at || at == identity || strspn(identity, plain) < (size_t)(at - identity))
+		return NULL;
+	for (const char *a = at + 1, *b = module;; a++, b++) {
+		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+			return NULL;
+		if (!*a)
+			return xstrndup(identity, (size_t)(at - identity));
+	}
+}
+
+/* Input statements of the module's hot functions, "" when the profile has none of them. */
+static char *hot_statements(const struct profile *p, const char *module)
+{
+	struct hot_func *funcs = NULL;
+	uint32_t nr = 0, alloc = 0;
+	char *text;
+	size_t size;
+	FILE *fp = open_memstream(&text, &size);
+
+	if (!fp)
+		die("out of memory");
+	for (uint32_t i = 0; i < p->names.nr_keys; i++) {
+		char *name = name_in_module(profile_func_name(p, i), module);
+
+		if (!name)
+			continue;
+		ALLOC_GROW(funcs, nr + 1, alloc);
+		funcs[nr++] = (struct hot_func){ name, p->funcs[i].samples + p->funcs[i].calls };
+	}
+	if (nr)
+		qsort(funcs, nr, sizeof(*funcs), compare_hot);
+	for (uint32_t i = 0; i < nr; i++) {
+		fprintf(fp, "*(.text.%s)\n", funcs[i].name);
+		free(funcs[i].name);
+	}
+	free(funcs);
+	if (fclose(fp))
+		die("out of memory");
+	return text;
+}
+
+/* The script, with the hot functions of a profile (NULL: none), to fp. */
+static int write_script(const char *profile, const char *module, FILE *fp)
+{
+	struct profile p = { 0 };
+	struct lds l;
+	int ret = 0;
+
+	if (profile) {
+		struct input *in = input_open(profile);
+
+		ret = in ? profile_read(&p, in) : -1;
+		input_close(in);
+	}
+	char *hot = ret ? NULL : hot_statements(&p, module);
+	if (!ret && !(ret = lds_init(&l, "module", module_script, strlen(module_script)))) {
+		ret = lds_rewrite(&l, &(struct lds_changes){ .hot = hot, .take_in = true }, fp);
+		lds_release(&l);
+	}
+	free(hot);
+	profile_release(&p);
+	return ret;
+}
+
+static int relink(const struct wrapper *w, const char *profile, const char *module, const char *tmp)
+{
+	struct outfile script;
+	int ret = EXIT_FAILED;
+
+	if (wrapper_temp(w, ".hottext-module.lds", &script))
+		return EXIT_FAILED;
+	if (!write_script(profile, module, script.fp)) {
+		if (fflush(script.fp) || ferror(script.fp)) {
+			error("cannot write '%s': %s", script.tmp, strerror(errno));
+		} else {
+			char *opt = xasprintf("--script=%s", script.tmp);
+			char **argv = linkline_with(&w->line, w->ld, tmp, NULL, NULL, opt);
+
+			ret = run_linker(argv);
+			linkline_free(argv);
+			free(opt);
+		}
+	}
+	outfile_abort(&script);
+	return ret;
+}
+
+int wrapper_module(const struct wrapper *w, const char *profile)
+{
+	const char *slash = strrchr(w->line.output, '/'), *module = slash ? slash + 1 : w->line.output;
+	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *map = xasprintf("%s.hottext-map", w->line.output);
+	const char *used = w->line.map ? w->line.map : map;
+	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, used, NULL);
+	struct match_count mc;
+
+	wrapper_remove_output(w);
+	int ret = run_linker(argv);
+	if (!ret && match_in_map(&mc, NULL, used))
+		ret = EXIT_FAILED;
+	if (!ret && mc.function_sections)
+		ret = relink(w, profile, module, tmp);
+	if (!ret && rename(tmp, w->line.output))
+		ret = error("cannot write '%s': %s", w->line.output, strerror(errno)) ? EXIT_FAILED : 0;
+	unlink(map);
+	if (ret)
+		unlink(tmp);
+	linkline_free(argv);
+	free(tmp);
+	free(map);
+	return ret;
+}

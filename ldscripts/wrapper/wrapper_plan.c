@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A kernel ordered in one build. Its final links (two or three for kallsyms, one
+ * for BTF) must all see the same order, so the plan of the first is kept:
+ *
+ *   .hottext/plan/        the plan folder
+ *   .hottext/plan/inputs  what it was made from, written last: without it there is no plan
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ldscripts/optimize.h"
+#include "ldscripts/run.h"
+#include "ldscripts/wrapper/wrapper_parts.h"
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/index.h"
+#include "lib/mem.h"
+
+/* FNV-1a: tells files apart that change by accident, not by malice. */
+static uint64_t hash_bytes(uint64_t h, const char *data, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		h = (h ^ (unsigned char)data[i]) * 0x100000001b3ull;
+	return h;
+}
+
+static int print_content(FILE *fp, const char *what, const char *path)
+{
+	struct mapfile m;
+
+	if (mapfile_init(&m, path))
+		return -1;
+	fprintf(fp, "%s %zu %016llx\n", what, m.size,
+		(unsigned long long)hash_bytes(0xcbf29ce484222325ull, m.data, m.size));
+	mapfile_release(&m);
+	return 0;
+}
+
+/* Files that Kbuild makes anew between the links of one kernel; they hold no text. */
+static bool is_step_file(const char *path)
+{
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	return !strncmp(base, ".tmp_vmlinux", 12) || !strncmp(base, ".tmp_kallsyms", 13) ||
+	       !strncmp(base, ".btf", 4);
+}
+
+static void print_file(FILE *fp, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	fprintf(fp, "file %lld %lld.%09ld %s\n", (long long)st.st_size, (long long)st.st_mtim.tv_sec,
+		st.st_mtim.tv_nsec, path);
+}
+
+/*
+ * Members of a thin archive are files of their own. Their names stand in its table
+ * "//", each closed by "/" and a newline; only the symbol table comes before it.
+ * A header has 60 bytes: the name first, the size in decimal at byte 48.
+ */
+static void print_members(FILE *fp, const char *path)
+{
+	struct mapfile m;
+	size_t pos = 8, size = 0;
+
+	if (access(path, R_OK) || mapfile_init(&m, path))
+		return;
+	if (m.size < 8 || memcmp(m.data, "!<thin>\n", 8))
+		pos = m.size;
+	for (; pos + 60 <= m.size; pos += size + size % 2) {
+		const char *header = m.data + pos, *end, *nl;
+		char digits[11] = "";
+
+		memcpy(digits, header + 48, 10);
+		size = strtoul(digits, NULL, 10);
+		pos += 60;
+		if (header[0] != '/' || size > m.size - pos)
+			break;
+		if (header[1] != '/')
+			continue;
+		end = m.data + pos + size;
+		for (const char *s = m.data + pos; s < end && (nl = memchr(s, '\n', (size_t)(end - s))); s = nl + 1) {
+			char *name = xstrndup(s, (size_t)(nl - s) - (nl > s && nl[-1] == '/'));
+
+			print_file(fp, name);
+			free(name);
+		}
+		break;
+	}
+	mapfile_release(&m);
+}
+
+/* Everything the plan depends on, as text. The caller frees; NULL after reporting. */
+static char *describe_inputs(const struct wrapper *w, const char *profile)
+{
+	char *text;
+	size_t size;
+	FILE *fp = open_memstream(&text, &size);
+
+	if (!fp)
+		die("out of memory");
+	fprintf(fp, "hottext %s\nlinker %s\n", HOTTEXT_VERSION, w->ld);
+	int ret = print_content(fp, "profile", profile) || print_content(fp, "script", w->line.script);
+	for (int i = 0; !ret && i < w->line.argc; i++) {
+		const char *arg = w->line.argv[i];
+
+		if (arg == w->line.output || arg == w->line.map || is_step_file(arg) || !strncmp(arg, "-Map", 4) ||
+		    !strcmp(arg, "--strip-debug"))
+			continue;
+		fprintf(fp, "arg %s\n", arg);
+		print_file(fp, arg);
+		print_members(fp, arg);
+	}
+	if (fclose(fp))
+		die("out of memory");
+	if (!ret)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool is_current(const char *path, const char *inputs)
+{
+	struct mapfile m;
+
+	if (access(path, R_OK) || mapfile_init(&m, path))
+		return false;
+	bool same = m.size == strlen(inputs) && !memcmp(m.data, inputs, m.size);
+	mapfile_release(&m);
+	return same;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	struct outfile out;
+
+	if (outfile_init(&out, path))
+		return -1;
+	fputs(text, out.fp);
+	return outfile_commit(&out);
+}
+
+/* Trial link, plan by it, and last the note of what it was made from. */
+static int make_plan(const struct wrapper *w, const char *profile, const char *dir, const char *inputs)
+{
+	char *trial = xasprintf("%s.hottext-trial", w->line.output), *map = xasprintf("%s.map", trial);
+	char *note_path = path_join(dir, "inputs");
+	int ret = wrapper_link(w, NULL, trial, map, NULL);
+
+	if (!ret)
+		ret = optimize_for_wrapper(trial, map, profile, dir);
+	if (!ret && write_file(note_path, inputs))
+		ret = EXIT_FAILED;
+	unlink(trial);
+	unlink(map);
+	free(trial);
+	free(map);
+	free(note_path);
+	return ret;
+}
+
+char *wrapper_plan(const struct wrapper *w, const char *profile)
+{
+	const char *slash = strrchr(w->line.output, '/');
+	char *top = xasprintf("%.*s.hottext", slash ? (int)(slash - w->line.output) + 1 : 0, w->line.output);
+	char *dir = path_join(top, "plan"), *note_path = path_join(dir, "inputs");
+	char *inputs = describe_inputs(w, profile);
+	int ret = inputs ? 0 : -1;
+
+	if (!ret && w->lld)
+		ret = error("HOTTEXT_PROFILE wants GNU ld; give '%s' a plan by HOTTEXT_PLAN", w->ld);
+	if (!ret && !is_current(note_path, inputs)) {
+		unlink(note_path);
+		if ((mkdir(top, 0777) && errno != EEXIST) || (mkdir(dir, 0777) && errno != EEXIST))
+			ret = error("cannot create '%s': %s", dir, strerror(errno));
+		else
+			ret = make_plan(w, profile, dir, inputs);
+	}
+	free(inputs);
+	free(note_path);
+	free(top);
+	if (!ret)
+		return dir;
+	free(dir);
+	return NULL;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pack: the units that ran are put on pages so that what runs together needs few
+ * of them; then pages are ordered, and units inside each page.
+ */
+#include "reorder/order.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/callgraph.h"
+#include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
+#include "lib/mem.h"
+#include "reorder/layout.h"
+#include "reorder/pack/cluster.h"
+#include "reorder/pack/page_order.h"
+#include "reorder/pack/pages.h"
+#include "reorder/pack/partition.h"
+#include "reorder/pack/refine.h"
+#include "reorder/pack/stagger.h"
+#include "reorder/pack/windows.h"
+
+enum { PAGE = 4096 };	/* bytes: the frame packed for; larger pages are groups of them */
+
+/* How much work each effort does; 3 is the default. */
+static const struct {
+	uint32_t samples;	/* windows drawn to tell uses apart */
+	uint32_t passes;	/* of moves and swaps */
+	uint64_t items;		/* run through the LRU stack by the final search, millions */
+} efforts[] = {
+	[1] = { 1024, 1, 2 }, [2] = { 2048, 2, 5 }, [3] = { 2048, 2, 8 }, [4] = { 4096, 4, 60 }, [5] = { 4096, 8, 150 },
+	[6] = { 4096, 12, 300 }, [7] = { 4096, 20, 600 }, [8] = { 8192, 30, 1200 }, [9] = { 8192, 40, 2400 },
+};
+
+static const double flatten = 0.5;	/* so that a mix never profiled is served too */
+
+struct packer {
+	const struct callgraph *cg;
+	struct windows w;
+	struct pages pages;
+	uint32_t *rank;		/* [unit]: its place in the cdsort order */
+};
+
+/* Groups that every kernel's script bounds by symbols; others may be missing from the one that is linked next. */
+static bool may_follow(enum group g)
+{
+	return g == GROUP_NOINSTR || g == GROUP_SCHED || g == GROUP_LOCK || g == GROUP_KPROBES;
+}
+
+/*
+ * Bounded groups of which anything ran come to stand behind the hot region, whole,
+ * the members that ran first: one large page may then hold both.
+ */
+static void append_groups(const struct callgraph *cg, struct layout *l)
+{
+	for (uint32_t i = 0; i < cg->image->nr_units; i++) {
+		const struct callgraph_node *n = &cg->nodes[i];
+
+		const struct unit *u = &cg->image->units[i];
+
+		if (!u->movable && may_follow(u->group) && (n->samples || n->calls || n->touched) &&
+		    layout_can_take(cg->image, i))
+			layout_append(l, i, 0);
+	}
+}
+
+/* Where the text that does not move will lie, once the hot units have gone to the front. */
+static void assign_fixed(const struct callgraph *cg, struct layout *l, const uint32_t *hot, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		layout_append(l, hot[i], i ? 0 : PAGE);
+	append_groups(cg, l);
+	layout_assign(l);
+}
+
+/* Callers beside callees: the order of units inside a page is cdsort's. */
+static void rank_units(struct packer *k, const struct order_options *opts)
+{
+	struct layout l;
+
+	layout_init(&l, k->cg->image);
+	order_cdsort(k->cg, opts, &l);
+	k->rank = xcalloc(k->cg->image->nr_units, sizeof(*k->rank));
+	for (uint32_t i = 0; i < l.nr_hot; i++)
+		k->rank[l.hot[i].unit] = i;
+	layout_release(&l);
+}
+
+struct member {
+	uint32_t slot, rank, align;
+};
+
+static int compare_members(const void *pa, const void *pb)
+{
+	const struct member *a = pa, *b = pb;
+
+	if (a->align != b->align)
+		return a->align > b->align ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* The units of one page or of a large unit's pages, in their order there. Returns how many. */
+static uint32_t list_members(const struct packer *k, const struct page_run *run, struct member *m)
+{
+	const struct windows *w = &k->w;
+	uint32_t nr = 0;
+
+	for (uint32_t s = 0; s < w->nr_free; s++) {
+		uint32_t page = k->pages.page_of[s];
+		const struct unit *u = &k->cg->image->units[w->slots[s].unit];
+
+		if (page < run->first || page >= run->first + run->nr || w->slots[s].part)
+			continue;
+		/* A large unit begins its page; the widely aligned come before the others. */
+		m[nr++] = (struct member){ s, k->rank[w->slots[s].unit],
+			!slot_is_single(w, s) ? UINT32_MAX : u->align > 16 ? u->align : 0 };
+	}
+	qsort(m, nr, sizeof(*m), compare_members);
+	return nr;
+}
+
+static bool run_is_used(const struct use *slots, const struct member *m, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		if (use_count(slots, m[i].slot))
+			return true;
+	return false;
+}
+
+/*
+ * Write the pages down. Each begins with an explicit alignment, so that an error
+ * in one unit's size could not shift the rest; pages that no sample uses follow
+ * each other without gaps.
+ */
+static void emit(struct packer *k, const struct use *slots, struct layout *l)
+{
+	uint32_t nr_runs;
+	struct page_run *runs = order_pages(&k->pages, slots, &nr_runs);
+	struct member *m = xcalloc(k->w.nr_free, sizeof(*m));
+	uint32_t *units = xcalloc(k->w.nr_free, sizeof(*units));
+	struct stagger stagger;
+
+	stagger_init(&stagger, k->cg, PAGE);
+	for (uint32_t i = 0; i < nr_runs; i++) {
+		uint32_t nr = list_members(k, &runs[i], m), nr_fixed = 0;
+		uint32_t align = !i || run_is_used(slots, m, nr) ? PAGE : 0;
+
+		for (uint32_t j = 0; j < nr; j++) {
+			units[j] = k->w.slots[m[j].slot].unit;
+			nr_fixed += m[j].align > 0;
+		}
+		stagger_page(&stagger, units, nr, nr_fixed);
+		for (uint32_t j = 0; j < nr; j++)
+			layout_append(l, units[j], j ? 0 : align);
+	}
+	stagger_release(&stagger);
+	free(units);
+	free(m);
+	free(runs);
+}
+
+/*
+ * How many pages of code the TLB holds from one use to the next. Where data shares
+ * it, streaming evicts code all the time, and every page of a path is likely to
+ * miss: then few pages are all that helps, however small the window.
+ */
+static uint32_t entries_aimed_at(const struct machine *m)
+{
+	if (!m || m->text_page > PAGE)
+		return 32;
+	return m->levels[0].unified ? m->levels[0].entries / 8 + 1 : m->levels[0].entries;
+}
+
+static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
+{
+	uint32_t entries = entries_aimed_at(opts->machine);
+	struct partition_options part = { efforts[opts->effort].passes, entries };
+	struct refine_options fine = { entries, efforts[opts->effort].items * 1000000, 0.6 };
+
+	pages_init(&k->pages, &k->w);
+	partition(&k->pages, &k->w, slots, &part);
+	refine(&k->pages, &k->w, slots, &fine);
+}
+
+void order_pack(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
+{
+	struct packer k = { .cg = cg };
+	struct layout fixed;
+	struct use slots;
+	uint32_t nr, *hot = hot_units(cg, &nr);
+
+	if (!nr) {
+		free(hot);
+		return;
+	}
+	layout_init(&fixed, cg->image);
+	assign_fixed(cg, &fixed, hot, nr);
+	/* Where data pushes code out between any two kernel entries, each path is for itself. */
+	bool alone = opts->machine && opts->machine->levels[0].unified;
+	windows_init(&k.w, cg, alone ? NULL : opts->seq, hot, nr, &fixed, PAGE);
+	sample_windows(&slots, &k.w, efforts[opts->effort].samples, flatten);
+	rank_units(&k, opts);
+	pack(&k, opts, &slots);
+	emit(&k, &slots, l);
+	append_groups(cg, l);
+	use_release(&slots);
+	pages_release(&k.pages);
+	windows_release(&k.w);
+	layout_release(&fixed);
+	free(k.rank);
+	free(hot);
+}

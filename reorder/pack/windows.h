@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What must sit together, as pack sees it. A *slot* is what can be on a page of
+ * its own: a movable unit no larger than a page, one page's worth of a larger
+ * unit, a page of text that does not move, or a page of user code. A *window* is
+ * a stretch of execution: slots in the order they are needed, and what ran just
+ * before.
+ *
+ *   slots    | units that move ... | pages of large units ... | fixed pages ... | user pages |
+ *            0                                                nr_free                        nr_slots
+ */
+#ifndef REORDER_PACK_WINDOWS_H
+#define REORDER_PACK_WINDOWS_H
+
+#include <stdint.h>
+
+struct callgraph;
+struct layout;
+struct sequence;
+
+struct slot {
+	uint32_t unit;		/* INDEX_NONE for fixed and user pages */
+	uint32_t part;		/* which page of a large unit */
+	uint32_t bytes;		/* that it takes on its page, alignment included; free slots only */
+};
+
+struct window {
+	uint32_t first, nr;	/* in items[] */
+	uint32_t before;	/* window that ran before; itself: it repeats */
+	double entered;		/* times run after `before` */
+	double again;		/* times run after itself, beyond that */
+};
+
+struct windows {
+	uint32_t page;		/* bytes */
+	struct slot *slots;
+	uint32_t nr_free, nr_slots;
+	uint32_t *unit_slot;	/* [unit]: its first slot, INDEX_NONE when it does not move */
+	uint32_t *items;	/* slots */
+	uint32_t nr_items, alloc_items;
+	struct window *windows;
+	uint32_t nr_windows, alloc_windows;
+};
+
+/*
+ * hot: the movable units that ran, ascending. fixed: a layout whose addresses say
+ * on which pages the text lies that does not move. With seq the windows are what
+ * the trace ran; without, the profile's paths and which followed which.
+ */
+void windows_init(struct windows *w, const struct callgraph *cg, const struct sequence *seq, const uint32_t *hot,
+		  uint32_t nr_hot, const struct layout *fixed, uint32_t page);
+void windows_release(struct windows *w);
+
+#endif
