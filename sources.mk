@@ -189,6 +189,7 @@ BATS_TESTS := \
 	ftrace \
 	ld \
 	machines \
+	matrix \
 	optimize \
 	perfdata \
 	record \

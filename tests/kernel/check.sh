@@ -3,7 +3,8 @@
 # The kernel check: builds Linux, profiles it in QEMU, plans, relinks, boots, verifies, measures, and compares.
 #   check.sh [KERNEL...]     x86_64 (default) and ppc405
 # HOTTEXT_CACHE keeps kernels between runs (see build.sh); HOTTEXT_EFFORT is passed to optimize; what was recorded,
-# planned and measured stays in HOTTEXT_CHECK (default: $HOTTEXT_CACHE/check/KERNEL).
+# planned and measured stays in HOTTEXT_CHECK (default: $HOTTEXT_CACHE/check/KERNEL). Each kernel's row goes into the table
+# of HOTTEXT_MATRIX (default: the README).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,6 +21,7 @@ for kernel; do
 	ppc405) . "$here/check-ppc405.sh" ;;
 	*) die "no kernel '$kernel'" ;;
 	esac
+	matrix_row
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -192,3 +192,19 @@ row()
 	done
 	echo
 }
+
+# The kernel's row in the table: of its packed kernel in $out/pack, planned as "pack". A check script sets boots=WHY
+# where the kernel cannot be booted.
+matrix_row()
+{
+	local works=- verify=no before=- after=-
+	if [ -z "${boots-}" ]; then
+		boots=no works=$(grep -c '^WORKLOAD ' "$out/pack/console") || works=0
+		! grep -q '^DONE$' "$out/pack/console" || boots=yes
+		before=$(measured link all 32x4K.lru.kernel_misses) after=$(measured pack all 32x4K.lru.kernel_misses)
+	fi
+	! exits 0 hottext verify "$out/plan-pack" "$out/pack/vmlinux" || verify=yes
+	"$here/matrix.sh" row "${HOTTEXT_MATRIX:-$top/README.md}" "$kernel" "$("$here/matrix.sh" toolchain "$out/pack/vmlinux")" \
+		"$boots" "$works" "$verify" "$before" "$after" || die "cannot write the table of kernels"
+	boots=
+}
