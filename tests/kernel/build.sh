@@ -7,8 +7,9 @@
 #   build.sh through NAME RESULT     link the stock build again, through the wrapper with nothing asked of it
 #   build.sh relink NAME RESULT      link the fs build again with HOTTEXT_PLAN or HOTTEXT_PROFILE as in the
 #                                    environment (neither: link order); vmlinux, vmlinux.map and the image go to RESULT
-# NAME is x86_64 or ppc405; its configuration is samples/linux-6.1-NAME.config. stock: as the kernel builds by
-# itself; fs: make CFLAGS_KERNEL=-ffunction-sections LD=hottext-ld.
+# NAME is x86_64, ppc405, arm64, arm, riscv64 or mpc885; its configuration is samples/linux-6.1-NAME.config, for
+# the last four on top of linux-6.1-small.config. stock: as the kernel builds by itself; fs: make
+# CFLAGS_KERNEL=-ffunction-sections LD=hottext-ld.
 # HOTTEXT_CACHE (default: /var/cache/hottext as root, else ~/.cache/hottext) keeps source and builds, each build
 # keyed by source, configuration, compiler and linker, so that a second run only relinks.
 set -eu
@@ -55,12 +56,23 @@ unpack_source()
 # Per kernel: make's words, the image it makes, where that is.
 describe()
 {
-	config=$top/samples/linux-6.1-$1.config
+	config=$top/samples/linux-6.1-$1.config small=
+	case $1 in
+	arm64|arm|riscv64|mpc885) small=$top/samples/linux-6.1-small.config ;;
+	esac
 	case $1 in
 	x86_64)
 		arch=x86 cross= target=bzImage image=arch/x86/boot/bzImage ;;
 	ppc405)
 		arch=powerpc cross=powerpc-linux-gnu- target=zImage image=arch/powerpc/boot/cuImage.hotfoot.elf ;;
+	arm64)
+		arch=arm64 cross=aarch64-linux-gnu- target=Image image=arch/arm64/boot/Image ;;
+	arm)
+		arch=arm cross=arm-linux-gnueabi- target=zImage image=arch/arm/boot/zImage ;;
+	riscv64)
+		arch=riscv cross=riscv64-linux-gnu- target=Image image=arch/riscv/boot/Image ;;
+	mpc885)	# never booted
+		arch=powerpc cross=powerpc-linux-gnu- target=vmlinux image=vmlinux ;;
 	*)
 		die "no kernel '$1'" ;;
 	esac
@@ -71,7 +83,7 @@ describe()
 build_folder()
 {
 	local key
-	key=$({ cat "$source/.hottext" "$config"; "${cross}gcc" --version; "${cross}ld" --version; } |
+	key=$({ cat "$source/.hottext" ${small:+"$small"} "$config"; "${cross}gcc" --version; "${cross}ld" --version; } |
 		sha256sum | cut -c1-12)
 	echo "$HOTTEXT_CACHE/$1-$2-$key"
 }
@@ -87,6 +99,18 @@ kmake()
 	make -C "$source" -s O="$folder" ARCH="$arch" -j"$(nproc)" "${words[@]}" "$@"
 }
 
+# configure FOLDER MODE: a whole configuration as it is; settings, on top of nothing.
+configure()
+{
+	if [ -n "$small" ]; then
+		cat "$small" "$config" > "$1/hottext.config"
+		KCONFIG_ALLCONFIG=$1/hottext.config kmake "$1" "$2" allnoconfig
+	else
+		cmp -s "$config" "$1/.config" || cp "$config" "$1/.config"
+		kmake "$1" "$2" olddefconfig
+	fi
+}
+
 say_tail() { tail -n 12 "$1" >&2; }
 
 build_kernel()
@@ -96,13 +120,13 @@ build_kernel()
 	if [ ! -e "$folder/.hottext-built" ]; then
 		echo "build: building $1 ($2) in $folder; this takes minutes" >&2
 		mkdir -p "$folder"
-		cmp -s "$config" "$folder/.config" || cp "$config" "$folder/.config"
 		(
 			unset HOTTEXT_PLAN HOTTEXT_PROFILE
-			kmake "$folder" "$2" olddefconfig && kmake "$folder" "$2" "$target"
+			configure "$folder" "$2" && kmake "$folder" "$2" "$target"
 		) > "$folder/build.log" 2>&1 || { say_tail "$folder/build.log"; die "the build of $1 ($2) failed"; }
 		mkdir -p "$folder/first"
-		cp "$folder/vmlinux" "$folder/$image" "$folder/first/"
+		cp "$folder/vmlinux" "$folder/first/"
+		[ "$image" = vmlinux ] || cp "$folder/$image" "$folder/first/"
 		date > "$folder/.hottext-built"
 	fi
 	echo "$folder"
@@ -119,7 +143,8 @@ link_again()
 	echo 0 > "$folder/.version"
 	kmake "$folder" "$mode" "$target" > "$result/link.log" 2>&1 ||
 		{ say_tail "$result/link.log"; die "the link of $1 failed"; }
-	cp "$folder/vmlinux" "$folder/vmlinux.map" "$folder/$image" "$result/"
+	cp "$folder/vmlinux" "$folder/vmlinux.map" "$result/"
+	[ "$image" = vmlinux ] || cp "$folder/$image" "$result/"
 }
 
 case ${1-} in
