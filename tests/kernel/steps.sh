@@ -45,10 +45,17 @@ install_packages()
 {
 	local missing= need="gcc:gcc make:make bc:bc bison:bison flex:flex xz:xz-utils cpio:cpio jq:jq cmp:diffutils"
 	need="$need qemu-system-x86_64:qemu-system-x86 perf:linux-perf trace-cmd:trace-cmd"
-	case " $* " in
-	*" ppc405 "*) need="$need qemu-system-ppc:qemu-system-ppc powerpc-linux-gnu-gcc:gcc-powerpc-linux-gnu"
-		need="$need mkimage:u-boot-tools" ;;
-	esac
+	for kernel; do
+		case $kernel in
+		ppc405) need="$need qemu-system-ppc:qemu-system-ppc powerpc-linux-gnu-gcc:gcc-powerpc-linux-gnu"
+			need="$need mkimage:u-boot-tools" ;;
+		arm64) need="$need qemu-system-aarch64:qemu-system-arm aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu" ;;
+		arm) need="$need qemu-system-arm:qemu-system-arm arm-linux-gnueabi-gcc:gcc-arm-linux-gnueabi" ;;
+		riscv64) need="$need qemu-system-riscv64:qemu-system-misc riscv64-linux-gnu-gcc:gcc-riscv64-linux-gnu"
+			[ -e /usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin ] || missing=" opensbi" ;;
+		mpc885) need="$need powerpc-linux-gnu-gcc:gcc-powerpc-linux-gnu" ;;
+		esac
+	done
 	for pair in $need; do
 		command -v "${pair%%:*}" > /dev/null || missing="$missing ${pair#*:}"
 	done
@@ -85,6 +92,15 @@ start_kernel()
 		mark=sys_getsid image=cuImage.hotfoot.elf
 		CROSS_COMPILE=powerpc-linux-gnu- GUEST_CFLAGS="-mcpu=405 -msoft-float" \
 			"$here/initramfs.sh" "$out/guest.cpio" ;;
+	arm64)
+		mark=__arm64_sys_getsid image=Image
+		CROSS_COMPILE=aarch64-linux-gnu- "$here/initramfs.sh" "$out/guest.cpio" ;;
+	arm)
+		mark=sys_getsid image=zImage
+		CROSS_COMPILE=arm-linux-gnueabi- "$here/initramfs.sh" "$out/guest.cpio" ;;
+	riscv64)
+		mark=sys_getsid image=Image
+		CROSS_COMPILE=riscv64-linux-gnu- "$here/initramfs.sh" "$out/guest.cpio" ;;
 	esac
 }
 
