@@ -2,6 +2,7 @@
 # What is compiled, room by room, and which tests are run.
 
 LIB_SRCS := \
+	lib/completion.c \
 	lib/error.c \
 	lib/file.c \
 	lib/index.c \
@@ -12,7 +13,8 @@ LIB_SRCS := \
 	lib/progress.c \
 	lib/symtab.c \
 	lib/symtab_elf.c \
-	lib/symtab_text.c
+	lib/symtab_text.c \
+	lib/version.c
 
 COLLECT_SRCS := \
 	collect/autofdo.c \
@@ -74,6 +76,7 @@ ANALYZE_SRCS := \
 	analyze/code/program.c \
 	analyze/code/targets.c \
 	analyze/completion/activation.c \
+	analyze/completion/callers.c \
 	analyze/completion/complete.c \
 	analyze/completion/coverage.c \
 	analyze/completion/evidence.c \
@@ -88,6 +91,7 @@ ANALYZE_SRCS := \
 	analyze/image/units_map.c \
 	analyze/image/units_symbols.c \
 	analyze/tlb/machine.c \
+	analyze/tlb/pageset.c \
 	analyze/tlb/replay.c \
 	analyze/tlb/sequence.c \
 	analyze/tlb/steady.c \
@@ -113,7 +117,6 @@ REORDER_SRCS := \
 	reorder/pack/refine.c \
 	reorder/pack/stagger.c \
 	reorder/pack/windows.c \
-	reorder/plan/pageset.c \
 	reorder/plan/plan.c \
 	reorder/plan/plan_fields.c \
 	reorder/plan/plan_fill.c \
@@ -135,11 +138,13 @@ REORDER_SRCS := \
 	reorder/report/write.c
 
 LDSCRIPTS_SRCS := \
+	ldscripts/cmd_kbuild.c \
 	ldscripts/cmd_ld.c \
 	ldscripts/cmd_optimize.c \
 	ldscripts/cmd_verify.c \
 	ldscripts/fragment.c \
 	ldscripts/fragment_read.c \
+	ldscripts/kbuild.c \
 	ldscripts/match.c \
 	ldscripts/orders.c \
 	ldscripts/pattern.c \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/tlb/pageset.h"
 #include "lib/file.h"
 #include "lib/mem.h"
 
@@ -112,7 +113,7 @@ char *plan_root_name(const char *identity)
 
 int64_t plan_page_of(uint64_t addr, uint64_t text_start, uint64_t page_bytes)
 {
-	return (int64_t)(addr / page_bytes) - (int64_t)(text_start / page_bytes);
+	return page_number(addr, text_start, page_bytes);
 }
 
 /* Whether name is the identity, or the identity up to the '@' or '#' that tells it from its namesakes. */

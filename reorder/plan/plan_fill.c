@@ -9,11 +9,11 @@
 #include "analyze/callgraph.h"
 #include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
+#include "analyze/tlb/pageset.h"
 #include "collect/profile.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
-#include "pageset.h"
 
 /* A growing set of byte ranges, ascending, never adjoining. */
 struct rangeset {

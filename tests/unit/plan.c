@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/tlb/pageset.h"
 #include "lib/mem.h"
-#include "reorder/plan/pageset.h"
 #include "reorder/plan/plan.h"
 #include "reorder/report/format.h"
 #include "reorder/report/report.h"

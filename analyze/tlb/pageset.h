@@ -3,8 +3,8 @@
  * Counting distinct pages. A pageset adds up, over several paths, the weight of
  * the paths that touch each page; within one path a page counts once.
  */
-#ifndef REORDER_PLAN_PAGESET_H
-#define REORDER_PLAN_PAGESET_H
+#ifndef ANALYZE_TLB_PAGESET_H
+#define ANALYZE_TLB_PAGESET_H
 
 #include <stdint.h>
 
@@ -18,6 +18,12 @@ struct pageset {
 	uint32_t touched;	/* pages of it so far */
 	uint64_t path_weight;
 };
+
+/* Pages from the one that text_start lies on to that of addr. */
+static inline int64_t page_number(uint64_t addr, uint64_t text_start, uint64_t page_bytes)
+{
+	return (int64_t)(addr / page_bytes) - (int64_t)(text_start / page_bytes);
+}
 
 void pageset_init(struct pageset *s, uint64_t page_bytes, uint64_t text_start);
 void pageset_release(struct pageset *s);

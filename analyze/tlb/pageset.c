@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "pageset.h"
+#include "analyze/tlb/pageset.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/mem.h"
-#include "plan.h"
 
 /* A kernel's text ends long before: addresses further away are not counted, nor memory taken for them. */
 enum { MAX_SLOTS = 1 << 24 };
@@ -71,8 +71,8 @@ void pageset_touch(struct pageset *s, uint64_t start, uint64_t end)
 	if (end <= start)
 		return;
 
-	int64_t first = plan_page_of(start, s->text_start, s->page_bytes);
-	int64_t last = plan_page_of(end - 1, s->text_start, s->page_bytes);
+	int64_t first = page_number(start, s->text_start, s->page_bytes);
+	int64_t last = page_number(end - 1, s->text_start, s->page_bytes);
 	if (!reach(s, first, last))
 		return;
 	for (int64_t pg = first; pg <= last; pg++) {
