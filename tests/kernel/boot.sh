@@ -33,7 +33,7 @@ shift=3
 [ "$arch" != ppc405 ] || shift=0
 icount=(-icount "shift=${HOTTEXT_ICOUNT:-$shift},sleep=off")
 case $arch in
-x86_64)
+x86_64|x86_64-*)
 	qemu=(qemu-system-x86_64 -m 512 -append "console=ttyS0 quiet $*")
 	qemu+=(-serial stdio) ;;
 ppc405)

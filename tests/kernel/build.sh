@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds and relinks the kernels that the kernel check uses, outside the tree:
-#   build.sh has-source              whether the kernel's source or its package is there
-#   build.sh source                  unpack the kernel's source; prints its folder
+#   build.sh has-source [NAME]       whether the kernel's source is there, unpacked or not
+#   build.sh package [NAME]          Debian's package that has it
+#   build.sh source [NAME]           unpack the kernel's source; prints its folder
 #   build.sh kernel NAME stock|fs    build it; prints the folder
 #   build.sh through NAME RESULT     link the stock build again, through the wrapper with nothing asked of it
 #   build.sh relink NAME RESULT      link the fs build again with HOTTEXT_PLAN or HOTTEXT_PROFILE as in the
 #                                    environment (neither: link order); vmlinux, vmlinux.map and the image go to RESULT
-# NAME is x86_64, ppc405, arm64, arm, riscv64 or mpc885; its configuration is samples/linux-6.1-NAME.config, for
-# the last four on top of linux-6.1-small.config. stock: as the kernel builds by itself; fs: make
-# CFLAGS_KERNEL=-ffunction-sections LD=hottext-ld.
+# NAME is x86_64, x86_64-ibt, x86_64-llvm, x86_64-6.12, ppc405, arm64, arm, riscv64 or mpc885; its configuration is
+# samples/linux-6.1-NAME.config, for the last four on top of linux-6.1-small.config, for other x86_64 kernels on top
+# of that of x86_64. stock: as the kernel builds by itself; fs: make CFLAGS_KERNEL=-ffunction-sections LD=hottext-ld.
 # HOTTEXT_CACHE (default: /var/cache/hottext as root, else ~/.cache/hottext) keeps source and builds, each build
 # keyed by source, configuration, compiler and linker, so that a second run only relinks.
 set -eu
@@ -19,8 +20,6 @@ top=$(cd "$here/../.." && pwd)
 if [ -z "${HOTTEXT_CACHE-}" ]; then
 	if [ "$(id -u)" = 0 ]; then HOTTEXT_CACHE=/var/cache/hottext; else HOTTEXT_CACHE=$HOME/.cache/hottext; fi
 fi
-package=linux-source-6.1
-source=$HOTTEXT_CACHE/$package
 
 die() { echo "build: $*" >&2; exit 1; }
 
@@ -56,12 +55,18 @@ unpack_source()
 # Per kernel: make's words, the image it makes, where that is.
 describe()
 {
-	config=$top/samples/linux-6.1-$1.config small=
+	config=$top/samples/linux-6.1-$1.config small= base= llvm= package=linux-source-6.1
 	case $1 in
 	arm64|arm|riscv64|mpc885) small=$top/samples/linux-6.1-small.config ;;
+	x86_64-*) base=$top/samples/linux-6.1-x86_64.config ;;
 	esac
 	case $1 in
-	x86_64)
+	x86_64-6.12) package=linux-source-6.12 config=$top/samples/linux-6.12-x86_64.config ;;
+	x86_64-llvm) llvm=-19 ;;
+	esac
+	source=$HOTTEXT_CACHE/$package
+	case $1 in
+	x86_64|x86_64-*)
 		arch=x86 cross= target=bzImage image=arch/x86/boot/bzImage ;;
 	ppc405)
 		arch=powerpc cross=powerpc-linux-gnu- target=zImage image=arch/powerpc/boot/cuImage.hotfoot.elf ;;
@@ -76,6 +81,8 @@ describe()
 	*)
 		die "no kernel '$1'" ;;
 	esac
+	cc=${cross}gcc ld=${cross}ld
+	[ -z "$llvm" ] || cc=clang$llvm ld=ld.lld$llvm
 	[ -e "$config" ] || die "no configuration '$config'"
 }
 
@@ -83,7 +90,7 @@ describe()
 build_folder()
 {
 	local key
-	key=$({ cat "$source/.hottext" ${small:+"$small"} "$config"; "${cross}gcc" --version; "${cross}ld" --version; } |
+	key=$({ cat "$source/.hottext" $small $base "$config"; "$cc" --version; "$ld" --version; } |
 		sha256sum | cut -c1-12)
 	echo "$HOTTEXT_CACHE/$1-$2-$key"
 }
@@ -96,17 +103,19 @@ kmake()
 	[ "$mode" = stock ] || words+=("LD=${HOTTEXT_LD_WRAPPER:-hottext-ld}")
 	[ "$mode" != fs ] || words+=(CFLAGS_KERNEL=-ffunction-sections)
 	[ -z "$cross" ] || export CROSS_COMPILE=$cross
+	[ -z "$llvm" ] || { words+=("LLVM=$llvm"); export HOTTEXT_LD=$ld; }
 	make -C "$source" -s O="$folder" ARCH="$arch" -j"$(nproc)" "${words[@]}" "$@"
 }
 
-# configure FOLDER MODE: a whole configuration as it is; settings, on top of nothing.
+# configure FOLDER MODE: a whole configuration as it is; settings, on top of one or of nothing.
 configure()
 {
 	if [ -n "$small" ]; then
 		cat "$small" "$config" > "$1/hottext.config"
 		KCONFIG_ALLCONFIG=$1/hottext.config kmake "$1" "$2" allnoconfig
 	else
-		cmp -s "$config" "$1/.config" || cp "$config" "$1/.config"
+		cat $base "$config" > "$1/hottext.config"
+		cmp -s "$1/hottext.config" "$1/.config" || cp "$1/hottext.config" "$1/.config"
 		kmake "$1" "$2" olddefconfig
 	fi
 }
@@ -147,30 +156,29 @@ link_again()
 	[ "$image" = vmlinux ] || cp "$folder/$image" "$result/"
 }
 
+describe "${2-x86_64}"
 case ${1-} in
 has-source)
 	has_source || [ -e "/usr/src/$package.tar.xz" ] ;;
+package)
+	echo "$package" ;;
 source)
 	unpack_source
 	echo "$source" ;;
 kernel)
 	unpack_source
-	describe "${2:?}"
 	build_kernel "$2" "${3:?}" ;;
 folder)
 	unpack_source
-	describe "${2:?}"
 	build_folder "$2" "${3:?}" ;;
 relink)
 	unpack_source
-	describe "${2:?}"
 	link_again "$2" fs "${3:?}" ;;
 through)
 	unpack_source
-	describe "${2:?}"
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE
 	link_again "$2" through "${3:?}" ;;
 *)
-	sed -n 's/^# \?//;3,13p' "$0" >&2
+	sed -n 's/^# \?//;3,15p' "$0" >&2
 	exit 2 ;;
 esac

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The kernel check: builds Linux, profiles it in QEMU, plans, relinks, boots, verifies, measures, and compares.
-#   check.sh [KERNEL...]     x86_64 (default), ppc405, arm64, arm, riscv64 and mpc885
+#   check.sh [KERNEL...]     x86_64 (default), x86_64-ibt, x86_64-llvm, x86_64-6.12, ppc405, arm64, arm, riscv64 and mpc885
 # HOTTEXT_CACHE keeps kernels between runs (see build.sh); HOTTEXT_EFFORT is passed to optimize; what was recorded,
 # planned and measured stays in HOTTEXT_CHECK (default: $HOTTEXT_CACHE/check/KERNEL). Each kernel's row goes into the table
 # of HOTTEXT_MATRIX (default: the README).

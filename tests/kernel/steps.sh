@@ -53,6 +53,8 @@ install_packages()
 		arm) need="$need qemu-system-arm:qemu-system-arm arm-linux-gnueabi-gcc:gcc-arm-linux-gnueabi" ;;
 		riscv64) need="$need qemu-system-riscv64:qemu-system-misc riscv64-linux-gnu-gcc:gcc-riscv64-linux-gnu"
 			[ -e /usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin ] || missing=" opensbi" ;;
+		x86_64-ibt) need="$need pahole:dwarves" ;;
+		x86_64-llvm) need="$need clang-19:clang-19 ld.lld-19:lld-19 llvm-ar-19:llvm-19" ;;
 		mpc885) need="$need powerpc-linux-gnu-gcc:gcc-powerpc-linux-gnu" ;;
 		esac
 	done
@@ -61,7 +63,9 @@ install_packages()
 	done
 	[ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
 	[ -e /usr/include/openssl/ssl.h ] || missing="$missing libssl-dev"
-	"$here/build.sh" has-source || missing="$missing linux-source-6.1"
+	for kernel; do
+		"$here/build.sh" has-source "$kernel" || missing="$missing $("$here/build.sh" package "$kernel")"
+	done
 	[ -n "$missing" ] || return 0
 	[ "$(id -u)" = 0 ] || die "packages are missing: sudo apt-get install --no-install-recommends$missing"
 	note "installing$missing"
@@ -70,11 +74,12 @@ install_packages()
 		die "cannot install$missing"
 }
 
-# The tools are copied: a make meanwhile must not pull a running plugin away.
+# The tools are copied: a make meanwhile must not pull a running plugin away. A check script may set parameters, words for
+# the kernel's command line.
 start_kernel()
 {
-	kernel=$1
-	cache=$(dirname "$("$here/build.sh" source)")
+	kernel=$1 parameters=
+	cache=$(dirname "$("$here/build.sh" source "$kernel")")
 	out=${HOTTEXT_CHECK:-$cache/check}/$kernel
 	rm -rf "$out"
 	mkdir -p "$out/bin"
@@ -84,7 +89,7 @@ start_kernel()
 	PATH=$out/bin:$PATH
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE
 	case $kernel in
-	x86_64)
+	x86_64|x86_64-*)
 		mark=__x64_sys_getsid image=bzImage
 		"$here/initramfs.sh" "$out/guest.cpio"
 		"$here/initramfs.sh" "$out/record.cpio" perf trace-cmd ;;
@@ -125,7 +130,7 @@ record_sample()
 	link_order
 	note "recording perf.data in the guest"
 	"$here/boot.sh" "$kernel" "$out/link/$image" "$out/record.cpio" -o "$out/console.perf" -s "$out/perf.data" \
-		-t 600 -- hottext.record=perf hottext.freq=1223 || die "cannot record perf.data"
+		-t 600 -- $parameters hottext.record=perf hottext.freq=1223 || die "cannot record perf.data"
 	trace link all.fetch all
 	trace link mix.fetch mix
 }
@@ -136,7 +141,7 @@ trace()
 	note "recording what '$3' fetches"
 	"$here/boot.sh" "$kernel" "$out/$1/$image" "$out/guest.cpio" -o "$out/$1/console.trace" -t 600 \
 		-w hottext -w record -w qemu -w -q -w --vmlinux -w "$out/$1/vmlinux" -w --mark -w $mark -w -o -w "$out/$2" -w -- \
-		-- nokaslr hottext.run="$3" || die "cannot record a trace"
+		-- nokaslr $parameters hottext.run="$3" || die "cannot record a trace"
 }
 
 # measure NAME WORKLOADS: counts of the simulated ITLBs ($sims) and symbols ($counts) into $out/NAME/measured.
@@ -153,7 +158,7 @@ measure()
 	"$here/boot.sh" "$kernel" "$out/$1/$image" "$out/guest.cpio" -o "$out/$1/console" -t 600 \
 		-w hottext -w record -w qemu -w -q -w --vmlinux -w "$out/$1/vmlinux" -w --mark -w $mark \
 		"${words[@]}" -w --counts -w "$out/$1/counts" -w -- \
-		-- nokaslr hottext.run="$2" || die "kernel '$1' did not finish its work"
+		-- nokaslr $parameters hottext.run="$2" || die "kernel '$1' did not finish its work"
 	awk -f "$here/measure.awk" "$out/$1/console" "$out/$1/counts" > "$out/$1/measured"
 }
 
