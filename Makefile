@@ -24,18 +24,23 @@ SANFLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=und
 , := ,
 override O := $(O)$(if $(SAN),-san)
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DHOTTEXT_VERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(libdir)"' -I. $(WARN) \
+	-ffile-prefix-map=$(abspath $(O))=build -ffile-prefix-map=$(O)=build -ffile-prefix-map=$(CURDIR)=. \
 	-fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2) $(SANFLAGS) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CFLAGS)
 # The multiarch libopcodes knows every target, the plain one only the host's.
 BINUTILS_LIBS := $(if $(wildcard /usr/lib/*/libopcodes-multiarch.so),-l:libopcodes-multiarch.so -l:libbfd-multiarch.so,-lopcodes -lbfd)
 ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) $(BINUTILS_LIBS) -lm $(LIBS)
 
+# Said by --version.
+LIBRARIES := $(shell for p in $(PACKAGES); do echo "$$p $$($(PKG_CONFIG) --modversion $$p 2> /dev/null),"; done) \
+	$(patsubst -l%,lib%,$(patsubst -l:lib%.so,-l%,$(firstword $(BINUTILS_LIBS))))
+
 include sources.mk
 
 SRCS := $(LIB_SRCS) $(COLLECT_SRCS) $(ANALYZE_SRCS) $(REORDER_SRCS) $(LDSCRIPTS_SRCS)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/analyze/machine_files.o
 
-all: hottext hottext-ld hottext-qemu.so
+all: hottext hottext-ld hottext-qemu.so $(O)/hottext.bash
 
 hottext: $(O)/hottext
 	$(Q)cp --remove-destination $< $@
@@ -43,6 +48,10 @@ hottext: $(O)/hottext
 # The wrapper is the same program under another name.
 hottext-ld: hottext
 	$(Q)ln -sf $< $@
+
+# From the option tables, so that it cannot disagree with them.
+$(O)/hottext.bash: $(O)/hottext
+	$(Q)$< --completion > $@
 
 # QEMU loads this: no sanitizers, nothing of lib/, symbols of the emulator left open.
 PLUGIN_SRCS := collect/qemu/plugin.c collect/qemu/decode.c collect/qemu/sim.c collect/qemu/writer.c
@@ -58,7 +67,7 @@ $(O)/hottext-qemu.so: $(PLUGIN_OBJS)
 $(O)/plugin/%.o: %.c $(O)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -fPIC -fvisibility=hidden -O2 $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -ffile-prefix-map=$(CURDIR)=. $(WARN) -fPIC -fvisibility=hidden -O2 $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/hottext: $(O)/hottext.o $(OBJS)
 	$(call say,LD,$@)
@@ -67,14 +76,14 @@ $(O)/hottext: $(O)/hottext.o $(OBJS)
 # Changes only when a flag does: then everything is compiled again.
 $(O)/flags: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '$(CC) $(ALL_CFLAGS)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS)' > $@
+	$(Q)echo '$(CC) $(ALL_CFLAGS) $(LIBRARIES)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(LIBRARIES)' > $@
 
 FORCE:
 
 $(O)/%.o: %.c $(O)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(FACTS) -MMD -MP -c -o $@ $<
 
 # The machine files as strings, so that the binary stands alone.
 MACHINE_NAMES := $(sort $(patsubst analyze/machines/%.machine,%,$(wildcard analyze/machines/*.machine)))
@@ -96,6 +105,8 @@ $(O)/analyze/machine_files.o: $(O)/analyze/machine_files.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+$(O)/lib/version.o: FACTS = -DHOTTEXT_LIBRARIES='"$(LIBRARIES)"'
+
 # Taken in by the assembler, which leaves no dependency behind.
 $(O)/reorder/report/page.o: reorder/report/page.css reorder/report/page.js
 
@@ -113,6 +124,8 @@ run-demo: all
 
 run-check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
 	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
+
+include tests/check.mk
 
 # Events a second of the TLB simulator.
 $(O)/bench/tlb: $(O)/bench/tlb.o $(OBJS)
@@ -151,6 +164,8 @@ install: all
 	install -m 644 $(O)/hottext-qemu.so $(DESTDIR)$(libdir)/hottext-qemu.so
 	install -m 644 doc/*.1 $(DESTDIR)$(mandir)/man1
 	install -m 644 doc/*.5 $(DESTDIR)$(mandir)/man5
+	install -d $(DESTDIR)$(completiondir)
+	install -m 644 $(O)/hottext.bash $(DESTDIR)$(completiondir)/hottext
 
 clean:
 	rm -rf $(O) hottext hottext-ld hottext-qemu.so

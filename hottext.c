@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The dispatcher: hottext COMMAND ARGS..., or hottext-ld ARGS... */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/commands.h"
 #include "collect/commands.h"
+#include "analyze/tlb/machine.h"
+#include "collect/qemu/format.h"
+#include "collect/profile_text.h"
 #include "ldscripts/commands.h"
+#include "lib/completion.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
+#include "lib/version.h"
 #include "reorder/commands.h"
+#include "reorder/order.h"
+#include "reorder/plan/plan.h"
 
 static const struct command *const commands[] = {
 	&analyze_command,
 	&calibrate_command,
 	&collect_command,
 	&complete_command,
+	&kbuild_command,
 	&ld_command,
 	&machines_command,
 	&optimize_command,
@@ -35,6 +44,32 @@ static void print_help(void)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	printf("\n'hottext COMMAND --help' describes one of them.\n\nexample:\n"
 	       "  hottext optimize vmlinux perf.data -o plan\n");
+}
+
+static void print_version(void)
+{
+	version_print(stdout);
+	printf("formats    profile %s, plan %d, fetch trace %d, machine %d\n", PROFILE_VERSION, PLAN_SCHEMA, FETCH_VERSION,
+	       MACHINE_VERSION);
+}
+
+static void print_completion(void)
+{
+	char *names = xstrdup("");
+
+	for (const struct algorithm *a = algorithms; a->name; a++) {
+		char *more = xasprintf("%s%s ", names, a->name);
+
+		free(names);
+		names = more;
+	}
+	const struct completion_values values[] = {
+		{ "algorithm", names },
+		{ "machine", "$(hottext machines 2> /dev/null | cut -d ' ' -f 1)" },
+		{ NULL, NULL },
+	};
+	completion_write(commands, ARRAY_SIZE(commands), values, stdout);
+	free(names);
 }
 
 static const struct command *find_command(const char *name)
@@ -74,7 +109,15 @@ int main(int argc, char **argv)
 		return finish(EXIT_DONE);
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("hottext %s\n", HOTTEXT_VERSION);
+		print_version();
+		return finish(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "--completion")) {
+		print_completion();
+		return finish(EXIT_DONE);
+	}
+	if (!strcmp(argv[1], "--options")) {
+		completion_list_options(commands, ARRAY_SIZE(commands), stdout);
 		return finish(EXIT_DONE);
 	}
 	const struct command *cmd = find_command(argv[1]);

@@ -7,20 +7,20 @@
 
 #include "collect/record/record.h"
 #include "lib/error.h"
-#include "lib/mem.h"
 
 static const struct command *const recorders[] = {
 	&record_perf_command,
 	&record_ftrace_command,
 	&record_profile_command,
 	&record_qemu_command,
+	NULL,
 };
 
 static void print_help(void)
 {
 	printf("usage: hottext record WHAT [OPTION...] -o FILE [-- COMMAND]\n\n%s.\n\nwhat:\n",
 	       record_command.summary);
-	for (size_t i = 0; i < ARRAY_SIZE(recorders); i++)
+	for (size_t i = 0; recorders[i]; i++)
 		printf("  %-8s %s\n", strchr(recorders[i]->name, ' ') + 1, recorders[i]->summary);
 	printf("\n'hottext record WHAT --help' describes one of them.\n\nexample:\n  %s\n",
 	       record_command.example);
@@ -32,7 +32,7 @@ static int cmd_record(int argc, char **argv)
 		print_help();
 		return EXIT_DONE;
 	}
-	for (size_t i = 0; argc && i < ARRAY_SIZE(recorders); i++)
+	for (size_t i = 0; argc && recorders[i]; i++)
 		if (!strcmp(argv[0], strchr(recorders[i]->name, ' ') + 1))
 			return command_run(recorders[i], argc, argv);
 	if (!argc)
@@ -45,5 +45,6 @@ const struct command record_command = {
 	.args = "perf|ftrace|profile|qemu ... -o FILE [-- COMMAND]",
 	.summary = "record a running or an emulated kernel",
 	.example = "hottext record perf -o perf.data -- sleep 10",
+	.parts = recorders,
 	.run = cmd_record,
 };

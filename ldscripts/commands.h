@@ -5,6 +5,7 @@
 
 #include "lib/opt.h"
 
+extern const struct command kbuild_command;
 extern const struct command ld_command;
 extern const struct command optimize_command;
 extern const struct command verify_command;

@@ -53,6 +53,7 @@ struct command {
 	const char *details;	/* a paragraph for --help, or NULL */
 	const char *example;	/* a runnable command line */
 	const struct opt *opts;	/* NULL: arguments are handed over unparsed */
+	const struct command *const *parts;	/* NULL, or what the first operand chooses among; closed by NULL */
 	bool options_first;	/* stop at the first operand: what follows belongs to another program */
 	int (*run)(int argc, char **argv);	/* operands only; returns an exit status */
 };

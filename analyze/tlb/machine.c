@@ -193,6 +193,17 @@ static int parse_arch(struct parse *ps, char **words)
 	return set_word(&ps->m->arch, words[1]);
 }
 
+static int parse_version(struct parse *ps, char **words)
+{
+	uint32_t version = 0;
+
+	if (get_number(ps, words[1], 0, UINT32_MAX, &version) < 0)
+		return -1;
+	if (version != MACHINE_VERSION)
+		return error("machine '%s': format version %u, this hottext knows %d", ps->file, version, MACHINE_VERSION);
+	return 0;
+}
+
 static int parse_text_page(struct parse *ps, char **words)
 {
 	return get_page(ps, words[1], &ps->m->text_page);
@@ -249,6 +260,7 @@ static const struct key {
 } keys[] = {
 	{ "arch", 2, false, parse_arch },
 	{ "level", -2, true, parse_level },
+	{ "version", 2, false, parse_version },
 	{ "text-page", 2, false, parse_text_page },
 	{ "user-page", 2, false, parse_user_page },
 	{ "module-page", 2, false, parse_module_page },

@@ -24,7 +24,10 @@ struct tlb_level {
 	uint32_t large_ways;
 };
 
-enum { MACHINE_MAX_LEVELS = 3 };
+enum {
+	MACHINE_MAX_LEVELS = 3,
+	MACHINE_VERSION = 1,	/* of the file format */
+};
 
 struct machine {
 	char *name;

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ldscripts/kbuild.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/profile_text.h"
+#include "ldscripts/fragment.h"
+#include "lib/error.h"
+#include "lib/file.h"
+#include "lib/mem.h"
+#include "lib/opt.h"
+
+#define FUNCTION_SECTIONS "-ffunction-sections"
+#define STATE_FILE ".hottext-kbuild"
+
+/* What the user's words for make say. */
+struct words {
+	const char *output, *llvm, *ld;		/* O=, LLVM=, LD=; NULL */
+	const char *flags, *module_flags;	/* CFLAGS_KERNEL=, CFLAGS_MODULE=; NULL */
+	bool configures;	/* a *config target */
+	bool links;		/* a target that links the kernel, or none */
+};
+
+static bool is_there(const char *dir, const char *name)
+{
+	char *path = path_join(dir, name);
+	bool ret = !access(path, R_OK);
+
+	free(path);
+	return ret;
+}
+
+/* The value of NAME=VALUE or NAME:=VALUE; NULL when the word is another. */
+static const char *value_of(const char *word, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(word, name, n))
+		return NULL;
+	word += n;
+	word += *word == ':';
+	return *word == '=' ? word + 1 : NULL;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* Whether make links a kernel for this target. */
+static bool is_linking(const char *target)
+{
+	static const char *const others[] = { "config", "install", "clean", "mrproper", "help", "prepare", "headers",
+					      "kernelrelease", "kernelversion", "image_name", "tags", "dtbs" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (ends_in(target, others[i]))
+			return false;
+	return true;
+}
+
+static int read_words(struct words *w, int argc, char **argv)
+{
+	unsigned int targets = 0;
+
+	memset(w, 0, sizeof(*w));
+	for (int i = 0; i < argc; i++) {
+		const char *arg = argv[i], *v;
+
+		if (!strncmp(arg, "-C", 2) || !strncmp(arg, "--directory", 11))
+			return usage_error("kbuild", "give the kernel tree before '--', with -C");
+		if ((v = value_of(arg, "O")) || (v = value_of(arg, "KBUILD_OUTPUT")))
+			w->output = v;
+		else if ((v = value_of(arg, "LLVM")))
+			w->llvm = v;
+		else if ((v = value_of(arg, "LD")))
+			w->ld = v;
+		else if ((v = value_of(arg, "CFLAGS_KERNEL")))
+			w->flags = v;
+		else if ((v = value_of(arg, "CFLAGS_MODULE")))
+			w->module_flags = v;
+		else if (arg[0] == '-' || strchr(arg, '=') || isdigit((unsigned char)arg[0]))
+			continue;	/* an option, its number, another variable */
+		else
+			targets++, w->configures |= ends_in(arg, "config"), w->links |= is_linking(arg);
+	}
+	w->links |= !targets;
+	return 0;
+}
+
+/* VERSION = 6, PATCHLEVEL = 1, SUBLEVEL = 192 open every kernel's Makefile. The caller frees; NULL: it is none. */
+static char *read_release(const char *source)
+{
+	static const char *const keys[] = { "VERSION = ", "PATCHLEVEL = ", "SUBLEVEL = " };
+	char *path = path_join(source, "Makefile"), *release = NULL;
+	unsigned int part[3], found = 0;
+	struct mapfile m;
+
+	if (!access(path, R_OK) && !mapfile_init(&m, path)) {
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+			const char *at = strstr(m.data, keys[i]);
+
+			found += at && sscanf(at + strlen(keys[i]), "%u", &part[i]) == 1;
+		}
+		mapfile_release(&m);
+	}
+	free(path);
+	if (found == ARRAY_SIZE(keys))
+		release = xasprintf("%u.%u.%u", part[0], part[1], part[2]);
+	return release;
+}
+
+/* A build folder has a link to the source, and a Makefile of its own that goes there. */
+static int find_tree(struct kbuild *k, const struct words *w)
+{
+	const char *env = getenv("KBUILD_OUTPUT"), *output = w->output ? w->output : env && *env ? env : NULL;
+	char *link = path_join(k->dir, "source");
+
+	k->source = xstrdup(is_there(link, "Kbuild") ? link : k->dir);
+	free(link);
+	if (!is_there(k->source, "Kbuild") || !is_there(k->source, "scripts/link-vmlinux.sh"))
+		return error("'%s' is no kernel tree: no Kbuild, or no scripts/link-vmlinux.sh", k->dir);
+	k->release = read_release(k->source);
+	if (!k->release)
+		return error("'%s' is no kernel tree: no version in its Makefile", k->dir);
+	/* A relative O= counts from where make runs. */
+	k->output = output && output[0] != '/' ? path_join(k->dir, output) : xstrdup(output ? output : k->dir);
+	if (!w->configures && !is_there(k->output, ".config"))
+		return error("'%s' is not configured: no .config", k->output);
+	return 0;
+}
+
+/* The wrapper stands beside this program. The caller frees; NULL after reporting. */
+static char *find_wrapper(void)
+{
+	char self[PATH_MAX], *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n <= 0) {
+		error("cannot read '/proc/self/exe': %s", strerror(errno));
+		return NULL;
+	}
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	path = path_join(self, "hottext-ld");
+	if (!access(path, X_OK) && !strpbrk(path, " \t"))
+		return path;
+	error(access(path, X_OK) ? "cannot run '%s': not there" : "cannot use '%s': make takes no blank in LD", path);
+	free(path);
+	return NULL;
+}
+
+/* Real name of a plan or profile: make runs elsewhere. The caller frees; NULL after reporting. */
+static char *real_name(const char *path)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		error("cannot read '%s': %s", path, strerror(errno));
+	return real;
+}
+
+static char *describe(const char *what, const char *path)
+{
+	struct mapfile m;
+
+	if (mapfile_init(&m, path))
+		return NULL;
+	char *s = xasprintf("%s %016llx", what, (unsigned long long)path_hash_bytes(PATH_HASH_START, m.data, m.size));
+	mapfile_release(&m);
+	return s;
+}
+
+/* Check the input of the link; its variable for the environment. -1 after reporting. */
+static int find_input(struct kbuild *k, const struct kbuild_options *o, char **plan, char **profile)
+{
+	struct fragment f;
+
+	if (!o->plan && !o->profile) {
+		k->state = xstrdup("link order");
+		return 0;
+	}
+	char *real = real_name(o->plan ? o->plan : o->profile);
+	if (!real)
+		return -1;
+	if (o->plan) {
+		char *path = path_join(real, "hottext.ld");
+
+		if (!fragment_read(&f, path)) {
+			fragment_release(&f);
+			k->state = describe("plan", path);
+		}
+		free(path);
+		*plan = real;
+	} else {
+		k->state = describe("profile", real);
+		*profile = real;
+	}
+	return k->state ? 0 : -1;
+}
+
+/* LD= and LLVM= choose the linker that the wrapper runs (kernel: Makefile, LLVM_PREFIX and LLVM_SUFFIX). */
+static char *linker_variable(const struct words *w)
+{
+	const char *env = getenv("LLVM"), *llvm = w->llvm ? w->llvm : env;
+
+	if (w->ld)
+		return xasprintf("HOTTEXT_LD=%s", w->ld);
+	if (!llvm || !*llvm)
+		return NULL;
+	if (llvm[strlen(llvm) - 1] == '/')
+		return xasprintf("HOTTEXT_LD=%sld.lld", llvm);
+	return xasprintf("HOTTEXT_LD=ld.lld%s", llvm[0] == '-' ? llvm : "");
+}
+
+/* NAME=FLAGS with -ffunction-sections among them. */
+static char *flags_variable(const char *name, const char *flags)
+{
+	if (!flags || !*flags)
+		return xasprintf("%s=" FUNCTION_SECTIONS, name);
+	if (strstr(flags, FUNCTION_SECTIONS))
+		return xasprintf("%s=%s", name, flags);
+	return xasprintf("%s=%s " FUNCTION_SECTIONS, name, flags);
+}
+
+static void make_environment(struct kbuild *k, const struct words *w, const char *plan, const char *profile)
+{
+	int n = 0;
+
+	k->env = xcalloc(4, sizeof(*k->env));
+	k->env[n++] = xasprintf("HOTTEXT_PLAN=%s", plan ? plan : "");
+	k->env[n++] = xasprintf("HOTTEXT_PROFILE=%s", profile ? profile : "");
+	k->env[n] = linker_variable(w);
+}
+
+static void make_arguments(struct kbuild *k, const struct words *w, const char *wrapper, int argc, char **argv)
+{
+	int n = 0;
+
+	k->argv = xcalloc((size_t)argc + 7, sizeof(*k->argv));
+	k->argv[n++] = xstrdup("make");
+	k->argv[n++] = xstrdup("-C");
+	k->argv[n++] = xstrdup(k->dir);
+	k->argv[n++] = xasprintf("LD=%s", wrapper);
+	k->argv[n++] = flags_variable("CFLAGS_KERNEL", w->flags);
+	if (k->modules || w->module_flags)
+		k->argv[n++] = k->modules ? flags_variable("CFLAGS_MODULE", w->module_flags)
+					  : xasprintf("CFLAGS_MODULE=%s", w->module_flags);
+	for (int i = 0; i < argc; i++)
+		if (!value_of(argv[i], "LD") && !value_of(argv[i], "CFLAGS_KERNEL") && !value_of(argv[i], "CFLAGS_MODULE"))
+			k->argv[n++] = xstrdup(argv[i]);
+}
+
+/* Whether OUTPUT has a vmlinux that was, as far as is known, linked otherwise. */
+static bool is_stale(const struct kbuild *k)
+{
+	char *path = path_join(k->output, STATE_FILE);
+	bool same = false;
+	struct mapfile m;
+
+	if (!access(path, R_OK) && !mapfile_init(&m, path)) {
+		same = m.size == strlen(k->state) + 1 && !strncmp(m.data, k->state, strlen(k->state));
+		mapfile_release(&m);
+	}
+	free(path);
+	return k->links && !same && is_there(k->output, "vmlinux");
+}
+
+int kbuild_init(struct kbuild *k, const struct kbuild_options *o, int argc, char **argv)
+{
+	char *plan = NULL, *profile = NULL, *wrapper = NULL;
+	struct words w;
+	int ret = read_words(&w, argc, argv);
+
+	memset(k, 0, sizeof(*k));
+	if (ret)
+		return ret;
+	k->dir = xstrdup(o->dir);
+	k->links = w.links;
+	k->modules = o->modules;
+	if (find_tree(k, &w) || find_input(k, o, &plan, &profile) || !(wrapper = find_wrapper())) {
+		ret = -1;
+	} else {
+		make_environment(k, &w, plan, profile);
+		make_arguments(k, &w, wrapper, argc, argv);
+		k->stale = is_stale(k);
+	}
+	free(plan);
+	free(profile);
+	free(wrapper);
+	if (ret)
+		kbuild_release(k);
+	return ret;
+}
+
+static void free_words(char **words)
+{
+	for (char **w = words; w && *w; w++)
+		free(*w);
+	free(words);
+}
+
+void kbuild_release(struct kbuild *k)
+{
+	free(k->dir);
+	free(k->source);
+	free(k->output);
+	free(k->release);
+	free(k->state);
+	free_words(k->env);
+	free_words(k->argv);
+	memset(k, 0, sizeof(*k));
+}
+
+/* One word for a shell; in NAME=VALUE the value alone is quoted. */
+static void print_word(FILE *fp, const char *word)
+{
+	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./=:,+@%";
+	const char *equal = strchr(word, '=');
+	size_t head = equal ? (size_t)(equal - word) + 1 : 0;
+
+	if (*word && word[strspn(word, safe)] == '\0') {
+		fputs(word, fp);
+		return;
+	}
+	fprintf(fp, "%.*s'", (int)head, word);
+	for (const char *s = word + head; *s; s++) {
+		if (*s == '\'')
+			fputs("'\\''", fp);
+		else
+			fputc(*s, fp);
+	}
+	fputc('\'', fp);
+}
+
+char *kbuild_command_line(const struct kbuild *k)
+{
+	char *text;
+	size_t size;
+	FILE *fp = open_memstream(&text, &size);
+
+	if (!fp)
+		die("out of memory");
+	for (char **e = k->env; *e; e++) {
+		if (ends_in(*e, "="))
+			continue;	/* unset */
+		print_word(fp, *e);
+		fputc(' ', fp);
+	}
+	for (char **a = k->argv; *a; a++) {
+		print_word(fp, *a);
+		if (a[1])
+			fputc(' ', fp);
+	}
+	if (fclose(fp))
+		die("out of memory");
+	return text;
+}
+
+static int remove_file(const char *path)
+{
+	if (unlink(path) && errno != ENOENT)
+		return error("cannot remove '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+static int remove_module(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)at;
+	return type == FTW_F && ends_in(path, ".ko") ? remove_file(path) : 0;
+}
+
+/* Written before make runs: a build that stops has no vmlinux, and links it when it goes on. */
+static int write_state(const struct kbuild *k)
+{
+	char *path = path_join(k->output, STATE_FILE);
+	struct outfile out;
+	int ret = outfile_init(&out, path);
+
+	if (!ret) {
+		fprintf(out.fp, "%s\n", k->state);
+		ret = outfile_commit(&out);
+	}
+	free(path);
+	return ret;
+}
+
+int kbuild_prepare(const struct kbuild *k)
+{
+	int ret = 0;
+
+	if (!k->links || access(k->output, F_OK))
+		return 0;
+	if (k->stale) {
+		char *vmlinux = path_join(k->output, "vmlinux");
+
+		ret = remove_file(vmlinux);
+		free(vmlinux);
+		if (!ret && k->modules && nftw(k->output, remove_module, 32, FTW_PHYS))
+			ret = -1;
+	}
+	return ret ? -1 : write_state(k);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A kernel tree, and the make that builds it through the wrapper. */
+#ifndef LDSCRIPTS_KBUILD_H
+#define LDSCRIPTS_KBUILD_H
+
+#include <stdbool.h>
+
+struct kbuild_options {
+	const char *dir;	/* the kernel's source, or a build folder that make O= has made */
+	const char *plan;	/* folder; NULL */
+	const char *profile;	/* file; NULL. Not both. */
+	bool modules;		/* order modules too */
+};
+
+struct kbuild {
+	char *dir;		/* options.dir */
+	char *source;		/* the kernel's source */
+	char *output;		/* where .config is, and where vmlinux will be */
+	char *release;		/* "6.1.192", from its Makefile */
+	char **env;		/* NAME=VALUE for make, NULL-terminated */
+	char **argv;		/* make's arguments, argv[0] "make", NULL-terminated */
+	char *state;		/* how the kernel will be linked, one line */
+	bool links;		/* the targets have a kernel linked */
+	bool stale;		/* what is there was linked otherwise: kbuild_prepare() removes it */
+	bool modules;
+};
+
+/*
+ * Check the tree, the plan or profile, and make's words (borrowed), and decide what is to be
+ * run. -1 after reporting: no kernel, not configured, no wrapper beside this program.
+ */
+int kbuild_init(struct kbuild *k, const struct kbuild_options *o, int argc, char **argv);
+void kbuild_release(struct kbuild *k);
+
+/* The command as a shell would take it; the caller frees. */
+char *kbuild_command_line(const struct kbuild *k);
+
+/*
+ * Kbuild knows nothing of plans: remove what must be linked again, and note in
+ * OUTPUT/.hottext-kbuild how it will be. -1 after reporting.
+ */
+int kbuild_prepare(const struct kbuild *k);
+
+#endif

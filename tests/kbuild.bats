@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# hottext kbuild on a small kernel tree: its Makefile notes how it was called, and links through $(LD) as Kbuild does.
+bats_require_minimum_version 1.5.0
+load kernel.bash
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE LINK SCRIPT LLVM KBUILD_OUTPUT MAKEFLAGS MAKELEVEL
+	mkdir bin
+	cp "$HOTTEXT" bin/hottext
+	ln -s hottext bin/hottext-ld
+	ours=$PWD/bin/hottext-ld
+	make_tree linux
+}
+
+# make_tree FOLDER: what every kernel tree has, and a kernel of six objects. TRACE: what make was told.
+make_tree() {
+	mkdir -p "$1/scripts"
+	touch "$1/Kbuild" "$1/.config" "$1/scripts/link-vmlinux.sh"
+	(cd "$1" && make_kernel)
+	sed "s|@DATA@|$DATA|" > "$1/Makefile" <<'MAKEFILE'
+VERSION = 6
+PATCHLEVEL = 1
+SUBLEVEL = 7
+LD = $(CROSS_COMPILE)ld
+O ?= .
+all: $(O)/vmlinux
+$(O)/vmlinux: trace
+	@mkdir -p $(O)
+	@echo linking >> $(O)/links
+	@$(LD) --no-warn-rwx-segments -z noexecstack --emit-relocs --build-id=sha1 \
+		--script=@DATA@/lds/x86-64-6.1.lds -o $@ --whole-archive vmlinux.a --no-whole-archive
+trace olddefconfig modules_install bzImage:
+	@{ echo "LD=$(LD)"; echo "CFLAGS_KERNEL=$(CFLAGS_KERNEL)"; echo "CFLAGS_MODULE=$(CFLAGS_MODULE)"; \
+	   echo "ARCH=$(ARCH)"; echo "plan=$$HOTTEXT_PLAN profile=$$HOTTEXT_PROFILE ld=$$HOTTEXT_LD goals=$(MAKECMDGOALS)"; } > trace
+fails:
+	@exit 5
+.PHONY: all trace olddefconfig modules_install bzImage
+MAKEFILE
+}
+
+# told LINE: make was told just so.
+told() { grep -qxF -- "$1" linux/trace || { cat linux/trace; return 1; }; }
+
+make_plan() {
+	mkdir -p plan
+	printf '%s\n' '*(.text.xfs_read)' '*(.text.vfs_read)' > plan/hottext.ld
+	touch plan/plan.json
+}
+
+@test "the first of two builds: function sections, the wrapper by its full name, and what comes next" {
+	HOTTEXT_PLAN=/elsewhere run -0 --separate-stderr bin/hottext kbuild -C linux
+	told "LD=$ours"
+	told CFLAGS_KERNEL=-ffunction-sections
+	told CFLAGS_MODULE=
+	told "plan= profile= ld= goals="
+	[ -e linux/vmlinux ] && [ -e linux/vmlinux.map ]
+	[[ $stderr == *"Linux 6.1.7 in 'linux'"* ]]
+	[[ $stderr == *"make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections"* ]]
+	[[ $stderr == *"hottext optimize linux/vmlinux PROFILE -o DIR"* ]]
+	run -0 --separate-stderr bin/hottext kbuild -q -C linux
+	[ -z "$stderr" ]
+}
+
+@test "the second build: linked again by the plan, once" {
+	make_plan
+	bin/hottext kbuild -q -C linux
+	order linux/vmlinux vfs_read xfs_read
+	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan
+	[[ $stderr == *"'linux/vmlinux' goes away: it may have been linked otherwise"* ]]
+	[[ $stderr == *"check it: hottext verify plan linux/vmlinux"* ]]
+	told "plan=$PWD/plan profile= ld= goals="
+	order linux/vmlinux xfs_read vfs_read
+	# The same plan again: nothing is removed. Another one: it is.
+	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan
+	[[ $stderr != *"goes away"* ]]
+	printf '%s\n' '*(.text.vfs_read)' '*(.text.schedule_tail)' '*(.text.xfs_read)' > plan/hottext.ld
+	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan
+	[[ $stderr == *"goes away"* ]]
+	order linux/vmlinux vfs_read schedule_tail xfs_read
+	# And back to link order.
+	bin/hottext kbuild -q -C linux
+	order linux/vmlinux vfs_read xfs_read schedule_tail
+}
+
+@test "one build with a profile" {
+	printf 'hottext-profile 1\nsource x - - - - 9 9 9 0 0\nfunc xfs_read 9 0\n' > p.hot
+	run -0 --separate-stderr bin/hottext kbuild -C linux --profile p.hot
+	told "plan= profile=$PWD/p.hot ld= goals="
+	[[ $stderr == *"its plan is in 'linux/.hottext/plan'"* ]]
+	[ -s linux/.hottext/plan/hottext.ld ]
+	order linux/vmlinux xfs_read vfs_read
+}
+
+@test "a build that stops keeps no vmlinux, and the next one links" {
+	make_plan
+	bin/hottext kbuild -q -C linux
+	echo '*(.text.nothing_here)' > plan/hottext.ld
+	run ! bin/hottext kbuild -q -C linux --plan plan
+	[ ! -e linux/vmlinux ]
+	make_plan
+	bin/hottext kbuild -q -C linux --plan plan
+	order linux/vmlinux xfs_read vfs_read
+}
+
+@test "make's words: O=, a target, variables, jobs, all at their places" {
+	mkdir out && touch out/.config
+	bin/hottext kbuild -q -C linux -- O="$PWD/out" ARCH=x86 -j2
+	told ARCH=x86
+	[ -e out/vmlinux ] && [ ! -e linux/vmlinux ]
+	[ "$(cat out/.hottext-kbuild)" = "link order" ]
+	bin/hottext kbuild -q -C linux -- O=../out2 olddefconfig
+	told "plan= profile= ld= goals=olddefconfig"
+	[ ! -e out2 ]
+	KBUILD_OUTPUT=$PWD/out run -0 bin/hottext kbuild -n -C linux --modules
+	[[ $output == *"CFLAGS_MODULE=-ffunction-sections" ]]
+}
+
+@test "flags of one's own stay beside ours" {
+	run -0 bin/hottext kbuild -n -C linux --modules -- 'CFLAGS_KERNEL=-O3 -fno-x' CFLAGS_MODULE=-ffunction-sections V=1
+	[ "$output" = "make -C linux LD=$ours CFLAGS_KERNEL='-O3 -fno-x -ffunction-sections' CFLAGS_MODULE=-ffunction-sections V=1" ]
+	run -0 bin/hottext kbuild -n -C linux -- CFLAGS_MODULE=-g
+	[ "$output" = "make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections CFLAGS_MODULE=-g" ]
+}
+
+@test "LLVM=1 and LD= choose the linker behind the wrapper, as Kbuild would" {
+	run -0 bin/hottext kbuild -n -C linux -- LLVM=1
+	[[ $output == "HOTTEXT_LD=ld.lld make "* ]]
+	run -0 bin/hottext kbuild -n -C linux -- LLVM=-19
+	[[ $output == "HOTTEXT_LD=ld.lld-19 make "* ]]
+	LLVM=/opt/llvm/ run -0 bin/hottext kbuild -n -C linux
+	[[ $output == "HOTTEXT_LD=/opt/llvm/ld.lld make "* ]]
+	run -0 bin/hottext kbuild -n -C linux -- LD=ld.bfd
+	[ "$output" = "HOTTEXT_LD=ld.bfd make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections" ]
+}
+
+@test "the dry run prints what it would do and does nothing" {
+	make_plan
+	bin/hottext kbuild -q -C linux
+	run -0 --separate-stderr bin/hottext kbuild -n -C linux --plan plan -- -j4
+	[ "${lines[0]}" = "rm -f linux/vmlinux" ]
+	[ "${lines[1]}" = "HOTTEXT_PLAN=$PWD/plan make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections -j4" ]
+	[ -e linux/vmlinux ] && [ -z "$stderr" ]
+	order linux/vmlinux vfs_read xfs_read
+}
+
+@test "a build folder stands for its tree" {
+	mkdir out && touch out/.config
+	ln -s ../linux out/source
+	printf 'all:\n\t@$(MAKE) --no-print-directory -C ../linux O=%s\n' "$PWD/out" > out/Makefile
+	bin/hottext kbuild -q -C out
+	[ -e out/vmlinux ] && [ -e out/.hottext-kbuild ]
+}
+
+@test "targets that link no kernel leave the kernel alone" {
+	make_plan
+	bin/hottext kbuild -q -C linux
+	bin/hottext kbuild -q -C linux --plan plan -- modules_install
+	[ -e linux/vmlinux ]
+	[ "$(cat linux/.hottext-kbuild)" = "link order" ]
+	bin/hottext kbuild -q -C linux --plan plan -- bzImage
+	[ ! -e linux/vmlinux ]
+}
+
+@test "with --modules the modules are linked again, too" {
+	make_plan
+	bin/hottext kbuild -q --modules -C linux
+	mkdir linux/fs/m && touch linux/fs/m/a.ko linux/fs/m/a.o
+	bin/hottext kbuild -q -C linux --modules --plan plan
+	[ ! -e linux/fs/m/a.ko ] && [ -e linux/fs/m/a.o ]
+}
+
+@test "make's exit status is passed on" {
+	run -2 bin/hottext kbuild -q -C linux -- fails
+	[ "$status" -eq 2 ]
+	cat > bin/make <<'SH'
+#!/bin/sh
+exit 42
+SH
+	chmod +x bin/make
+	PATH=$PWD/bin:$PATH run -42 bin/hottext kbuild -q -C linux
+}
+
+@test "what cannot work is refused before make runs" {
+	mkdir empty
+	run -1 bin/hottext kbuild -C empty
+	[ "$output" = "hottext: 'empty' is no kernel tree: no Kbuild, or no scripts/link-vmlinux.sh" ]
+	run -1 bin/hottext kbuild -C /missing
+	[ "$output" = "hottext: '/missing' is no kernel tree: no Kbuild, or no scripts/link-vmlinux.sh" ]
+	run -1 bin/hottext kbuild -C linux -- O="$PWD/empty"
+	[ "$output" = "hottext: '$PWD/empty' is not configured: no .config" ]
+	run -1 bin/hottext kbuild -C linux --plan missing
+	[ "$output" = "hottext: cannot read 'missing': No such file or directory" ]
+	run -1 bin/hottext kbuild -C linux --plan empty
+	[ "$output" = "hottext: cannot read '$PWD/empty/hottext.ld': No such file or directory" ]
+	run -1 bin/hottext kbuild -C linux --profile missing.hot
+	[ "$output" = "hottext: cannot read 'missing.hot': No such file or directory" ]
+	echo > linux/Makefile
+	run -1 bin/hottext kbuild -C linux
+	[ "$output" = "hottext: 'linux' is no kernel tree: no version in its Makefile" ]
+	[ ! -e linux/trace ] && [ ! -e linux/.hottext-kbuild ]
+}
+
+@test "no wrapper beside the program, or one that make could not name" {
+	rm bin/hottext-ld
+	run -1 bin/hottext kbuild -C linux
+	[ "$output" = "hottext: cannot run '$ours': not there" ]
+	mkdir 'a b' && cp bin/hottext 'a b/' && ln -s hottext 'a b/hottext-ld'
+	run -1 'a b/hottext' kbuild -C linux
+	[ "$output" = "hottext: cannot use '$PWD/a b/hottext-ld': make takes no blank in LD" ]
+}
+
+@test "usage" {
+	run -2 bin/hottext kbuild --plan a --profile b
+	[ "$output" = "hottext: kbuild: give either --plan or --profile; try 'hottext kbuild --help'" ]
+	run -2 bin/hottext kbuild -C linux -- -C elsewhere
+	[ "$output" = "hottext: kbuild: give the kernel tree before '--', with -C; try 'hottext kbuild --help'" ]
+	run -2 bin/hottext kbuild --unknown
+	[ "$output" = "hottext: kbuild: unknown option '--unknown'; try 'hottext kbuild --help'" ]
+}
