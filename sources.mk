@@ -59,6 +59,7 @@ COLLECT_SRCS := \
 ANALYZE_SRCS := \
 	analyze/callgraph.c \
 	analyze/cmd_calibrate.c \
+	analyze/cmd_compare.c \
 	analyze/cmd_complete.c \
 	analyze/cmd_machines.c \
 	analyze/cmd_tlbdump.c \
@@ -75,8 +76,20 @@ ANALYZE_SRCS := \
 	analyze/code/pointers.c \
 	analyze/code/program.c \
 	analyze/code/targets.c \
+	analyze/compare/cost.c \
+	analyze/compare/figures.c \
+	analyze/compare/judge.c \
+	analyze/compare/kernels.c \
+	analyze/compare/lmbench_tables.c \
+	analyze/compare/ranktest.c \
+	analyze/compare/read.c \
+	analyze/compare/read_counters.c \
+	analyze/compare/read_lmbench.c \
+	analyze/compare/read_perf.c \
+	analyze/compare/read_time.c \
+	analyze/compare/show_json.c \
+	analyze/compare/show_text.c \
 	analyze/completion/activation.c \
-	analyze/completion/callers.c \
 	analyze/completion/complete.c \
 	analyze/completion/coverage.c \
 	analyze/completion/evidence.c \
@@ -102,13 +115,19 @@ REORDER_SRCS := \
 	reorder/c3.c \
 	reorder/cdsort.c \
 	reorder/cmd_analyze.c \
+	reorder/cmd_explain.c \
 	reorder/cmd_reorder.c \
 	reorder/cmd_report.c \
+	reorder/hotgraph.c \
 	reorder/job.c \
 	reorder/job_options.c \
 	reorder/layout.c \
 	reorder/layout_read.c \
 	reorder/order.c \
+	reorder/region.c \
+	reorder/trial.c \
+	reorder/explain/explain.c \
+	reorder/explain/explain_show.c \
 	reorder/pack/cluster.c \
 	reorder/pack/pack.c \
 	reorder/pack/page_order.c \
@@ -118,10 +137,12 @@ REORDER_SRCS := \
 	reorder/pack/stagger.c \
 	reorder/pack/windows.c \
 	reorder/plan/plan.c \
+	reorder/plan/plan_evidence.c \
 	reorder/plan/plan_fields.c \
 	reorder/plan/plan_fill.c \
 	reorder/plan/plan_read.c \
 	reorder/plan/plan_write.c \
+	reorder/plan/positions.c \
 	reorder/report/annotate.c \
 	reorder/report/callgraph_dot.c \
 	reorder/report/diff.c \
@@ -180,6 +201,7 @@ UNIT_TESTS := \
 	plan \
 	plan_fill \
 	profile \
+	region \
 	replay \
 	steady \
 	symtab \
@@ -190,13 +212,16 @@ BATS_TESTS := \
 	calibrate \
 	collect \
 	complete \
+	explain \
 	fetch \
 	ftrace \
+	kbuild \
 	ld \
 	machines \
 	matrix \
 	optimize \
 	perfdata \
+	positions \
 	record \
 	report \
 	tlbdump \

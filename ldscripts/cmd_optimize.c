@@ -8,6 +8,7 @@
 #include "ldscripts/plan_folder.h"
 #include "lib/error.h"
 #include "reorder/job_options.h"
+#include "reorder/plan/positions.h"
 #include "reorder/report/report.h"
 
 static const char *opt_output, *opt_lds;
@@ -43,6 +44,7 @@ static int make_plan(struct job *job, const char *dir, const char *lds, struct p
 	if (job_order(job) || job_plan(job, plan))
 		return -1;
 	warn_of_losers(plan);
+	positions_warn(plan);
 	if (plan_folder_write(job, plan, dir, lds)) {
 		plan_release(plan);
 		return -1;

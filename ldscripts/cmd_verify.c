@@ -39,6 +39,9 @@ static void print_text(const struct verify *v)
 	printf("groups     %u of %u whole\n", v->groups - v->groups_broken, v->groups);
 	printf("entries    %.2f a path, planned %.2f; %u of %u paths as planned\n", v->entries, v->entries_planned,
 	       v->paths - v->paths_moved, v->paths);
+	if (v->positions)
+		printf("livepatch  %u of %u functions at their planned place among those of their name; not that of link order\n",
+		       v->positions_held, v->positions);
 	for (uint32_t i = 0; i < shown; i++)
 		printf("strayed: %s: %s\n", v->strays[i].name, v->strays[i].why);
 	if (shown < v->nr_strays)
@@ -50,11 +53,12 @@ static int print_json(const struct verify *v)
 {
 	json_t *strays = json_array();
 	json_t *root = json_pack(
-		"{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
+		"{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
 		"obeyed", verify_passed(v), "units", v->units, "found", v->found, "unknown", v->unknown,
 		"at_address", v->at_address, "on_page", v->on_page, "placed", v->placed, "in_order", v->in_order,
 		"functions", v->functions, "lost", v->lost, "outside", v->outside, "groups", v->groups,
 		"groups_broken", v->groups_broken, "paths", v->paths, "paths_moved", v->paths_moved,
+		"positions", v->positions, "positions_held", v->positions_held,
 		"entries", v->entries, "entries_planned", v->entries_planned);
 
 	for (uint32_t i = 0; i < v->nr_strays; i++)

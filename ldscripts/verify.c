@@ -310,6 +310,34 @@ static void check_groups(struct check *c)
 	}
 }
 
+/* From 1, among the functions of its name. */
+static uint32_t position_of(const struct symtab *st, const struct sym *s)
+{
+	uint32_t position = 1;
+
+	for (uint32_t i = 0; i < st->nr_syms; i++)
+		position += (st->syms[i].flags & SYM_FUNC) && st->syms[i].addr < s->addr &&
+			    !strcmp(st->syms[i].name, s->name);
+	return position;
+}
+
+/* NAME#N is itself a position, and tells nothing of another kernel. */
+static void check_positions(struct check *c)
+{
+	for (uint32_t i = 0; i < c->p->nr_positions; i++) {
+		const struct plan_position *p = &c->p->positions[i];
+		const struct sym *s = strchr(p->function, '#') ? NULL : symtab_find_id(&c->img->symtab, p->function);
+		uint32_t position = s ? position_of(&c->img->symtab, s) : 0;
+
+		if (!s)
+			continue;
+		c->v->positions++;
+		c->v->positions_held += position == p->after;
+		if (position != p->after)
+			stray(c->v, p->function, "number %u of the functions called %s, planned %u", position, p->name, p->after);
+	}
+}
+
 static int compare_pages(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -396,6 +424,7 @@ int verify_init(struct verify *v, const struct plan *p, const struct image *img,
 		check_functions(&c);
 		check_groups(&c);
 		check_paths(&c);
+		check_positions(&c);
 	}
 	index_release(&c.by_section);
 	free(c.section_unit);

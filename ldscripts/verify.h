@@ -31,6 +31,7 @@ struct verify {
 	uint32_t outside;		/* functions of the kernel that left _stext.._etext */
 	uint32_t groups, groups_broken;
 	uint32_t paths, paths_moved;	/* paths, of these with other pages than predicted */
+	uint32_t positions, positions_held;	/* of plan.positions: that can be looked up, of these as planned */
 	double entries_planned, entries;	/* ITLB entries per path, mean over weight; see verify_init */
 	struct verify_stray *strays;
 	uint32_t nr_strays, alloc_strays;

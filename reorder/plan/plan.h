@@ -24,6 +24,7 @@
 #include "lib/index.h"
 
 struct callgraph;
+struct completion;
 struct image;
 struct layout;
 struct machine;
@@ -41,6 +42,7 @@ struct plan_range {		/* bytes [start, end) of a unit, from its start */
 struct plan_function {		/* a function of a listed unit */
 	const char *name;	/* identity */
 	uint32_t off, size;	/* bytes, within the unit */
+	const char *evidence;	/* "seen", "proved: called from f+0x12", "likely 0.62: ..."; NULL when not known */
 };
 
 struct plan_unit {
@@ -106,6 +108,12 @@ struct plan_curve {		/* entries per path if text were mapped by such pages */
 	double before, after;	/* mean over weight */
 };
 
+struct plan_position {		/* of a function among those of its name, by address; see positions.h */
+	const char *name;
+	const char *function;	/* identity in the kernel that was planned on */
+	uint32_t before, after;	/* from 1, never equal */
+};
+
 enum { PLAN_MAX_LEVELS = 3 };
 
 struct plan_machine {
@@ -154,6 +162,8 @@ struct plan {
 	struct plan_side before, after;
 	struct plan_curve *curve;
 	uint32_t nr_curve, alloc_curve;
+	struct plan_position *positions;	/* those that change where the kernel has livepatching: by name, before */
+	uint32_t nr_positions, alloc_positions;
 	struct plan_unit *units;	/* by address in the plan */
 	uint32_t nr_units, alloc_units;
 	struct plan_function *functions;
@@ -186,6 +196,13 @@ const char *plan_string(struct plan *p, const char *s);
 void plan_fill(struct plan *p, const struct image *img, const struct callgraph *cg,
 	       const struct layout *before, const struct layout *after, const struct machine *m,
 	       const struct profile *profile);
+
+/*
+ * Why each function is among the hot: from what completion made of the profile, by
+ * the names in that; a report with no functions means that nothing was completed.
+ */
+void plan_set_evidence(struct plan *p, const struct image *img, const struct profile *profile,
+		       const struct completion *report);
 
 /*
  * This process's command line as plan->command: the way to the same plan from

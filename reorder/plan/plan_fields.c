@@ -96,6 +96,14 @@ const struct field plan_curve_fields[] = {
 	{ NULL, F_STRING, 0, false },
 };
 
+const struct field plan_position_fields[] = {
+	FIELD(plan_position, name, "name", F_STRING),
+	FIELD(plan_position, function, "function", F_STRING),
+	FIELD(plan_position, before, "before", F_U32),
+	FIELD(plan_position, after, "after", F_U32),
+	{ NULL, F_STRING, 0, false },
+};
+
 const struct field plan_path_fields[] = {
 	FIELD(plan_path, root, "root", F_STRING),
 	FIELD(plan_path, kind, "kind", F_STRING),

@@ -36,6 +36,7 @@ extern const struct field plan_side_fields[];
 extern const struct field plan_entries_fields[];
 extern const struct field plan_source_fields[];
 extern const struct field plan_curve_fields[];
+extern const struct field plan_position_fields[];
 extern const struct field plan_path_fields[];
 extern const struct field plan_unit_fields[];
 

@@ -14,6 +14,7 @@
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
+#include "reorder/plan/positions.h"
 
 /* A growing set of byte ranges, ascending, never adjoining. */
 struct rangeset {
@@ -371,7 +372,7 @@ static void put_functions(struct fill *f, uint32_t unit, struct plan_unit *out)
 			continue;
 		ALLOC_GROW(p->functions, p->nr_functions + 1, p->alloc_functions);
 		p->functions[p->nr_functions++] = (struct plan_function){ plan_string(p, fn->id), off,
-									  fn->size };
+									  fn->size, NULL };
 	}
 	out->nr_functions = p->nr_functions - out->first_function;
 }
@@ -644,5 +645,6 @@ void plan_fill(struct plan *p, const struct image *img, const struct callgraph *
 	fill_edges(&f);
 	fill_sides(&f);
 	fill_curve(&f);
+	positions_fill(p, img, before, after);
 	fill_release(&f);
 }

@@ -124,16 +124,18 @@ static void read_functions(struct reading *r, const json_t *a, struct plan_unit 
 
 	u->first_function = p->nr_functions;
 	json_array_foreach(a, i, t) {
+		const json_t *why = json_array_get(t, 3);
 		uint64_t off, size;
 
-		if (!is_tuple(t, 3) || !json_is_string(json_array_get(t, 0)) ||
+		if (!is_tuple(t, 3) || (why && !json_is_string(why)) || !json_is_string(json_array_get(t, 0)) ||
 		    !tuple_u64(t, 1, u->size, &off) || !tuple_u64(t, 2, UINT32_MAX, &size)) {
 			complain(r, "units", "functions");
 			return;
 		}
 		ALLOC_GROW(p->functions, p->nr_functions + 1, p->alloc_functions);
 		p->functions[p->nr_functions++] = (struct plan_function){
-			plan_string(p, json_string_value(json_array_get(t, 0))), (uint32_t)off, (uint32_t)size
+			plan_string(p, json_string_value(json_array_get(t, 0))), (uint32_t)off, (uint32_t)size,
+			plan_string(p, json_string_value(why))
 		};
 	}
 	u->nr_functions = p->nr_functions - u->first_function;
@@ -269,6 +271,16 @@ static void read_curve(struct reading *r, const json_t *obj)
 	read_fields(r, "curve", obj, plan_curve_fields, c);
 }
 
+static void read_position(struct reading *r, const json_t *obj)
+{
+	struct plan *p = r->p;
+
+	ALLOC_GROW(p->positions, p->nr_positions + 1, p->alloc_positions);
+	struct plan_position *pos = &p->positions[p->nr_positions++];
+	memset(pos, 0, sizeof(*pos));
+	read_fields(r, "positions", obj, plan_position_fields, pos);
+}
+
 /* Hand each item of a top-level array to the reader; a missing optional array is an empty one. */
 static void read_array(struct reading *r, const json_t *top, const char *key, bool added,
 		       void (*read)(struct reading *, const json_t *))
@@ -346,6 +358,7 @@ static void read_plan(struct reading *r, const json_t *top)
 	read_side(r, top, "after", &p->after);
 	read_array(r, top, "sources", true, read_source);
 	read_array(r, top, "curve", true, read_curve);
+	read_array(r, top, "positions", true, read_position);
 	read_array(r, top, "units", false, read_unit);
 	read_array(r, top, "paths", false, read_path);
 	read_array(r, top, "edges", true, read_edge);

@@ -92,6 +92,8 @@ static json_t *unit_json(const struct plan *p, const struct plan_unit *u)
 		json_array_append_new(t, json_string(f->name));
 		json_array_append_new(t, json_integer(f->off));
 		json_array_append_new(t, json_integer(f->size));
+		if (f->evidence)
+			json_array_append_new(t, json_string(f->evidence));
 		json_array_append_new(functions, t);
 	}
 	for (uint32_t i = u->first_range; i < u->first_range + u->nr_ranges; i++)
@@ -191,6 +193,7 @@ void plan_write_json(const struct plan *p, FILE *fp)
 	put_key("after", side_json(&p->after), fp);
 	PUT_ARRAY("sources", i, p->nr_sources, fields_json(plan_source_fields, &p->sources[i]), false);
 	PUT_ARRAY("curve", i, p->nr_curve, fields_json(plan_curve_fields, &p->curve[i]), false);
+	PUT_ARRAY("positions", i, p->nr_positions, fields_json(plan_position_fields, &p->positions[i]), false);
 	PUT_ARRAY("paths", i, p->nr_paths, path_json(p, &p->paths[i]), false);
 	PUT_ARRAY("units", i, p->nr_units, unit_json(p, &p->units[i]), false);
 	PUT_ARRAY("edges", i, p->nr_edges, triple(p->edges[i].from, p->edges[i].to, p->edges[i].weight),
