@@ -15,6 +15,8 @@
 #include "lib/progress.h"
 #include "reorder/layout_read.h"
 #include "reorder/order.h"
+#include "reorder/region.h"
+#include "reorder/trial.h"
 
 /* The first of the inputs that is a fetch trace: only that tells the order of everything. */
 static int find_trace(struct job *job)
@@ -92,6 +94,8 @@ int job_init(struct job *job, const struct job_options *opts)
 	layout_init(&job->before, &job->image);
 	layout_init(&job->after, &job->image);
 	layout_assign(&job->before);
+	if (opts->trial && !(job->after.sizes = job->trial_sizes = trial_sizes(&job->image, opts->trial)))
+		goto fail;
 	if (opts->machine ? machine_init(&job->machine, opts->machine) :
 			    machine_init_for(&job->machine, &job->image.symtab))
 		goto fail;
@@ -108,9 +112,11 @@ fail:
 void job_release(struct job *job)
 {
 	callgraph_release(&job->cg);
+	completion_release(&job->completion);
 	sequence_release(&job->seq);
 	layout_release(&job->before);
 	layout_release(&job->after);
+	free(job->trial_sizes);
 	profile_release(&job->profile);
 	machine_release(&job->machine);
 	image_release(&job->image);
@@ -126,6 +132,8 @@ int job_order(struct job *job)
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
 	layout_assign(&job->after);
+	if (job->machine.text_page > 4096)
+		region_fit(&job->after, job->machine.text_page, NULL);
 	return 0;
 }
 

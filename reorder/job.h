@@ -25,6 +25,7 @@
 struct job_options {
 	const char *vmlinux;
 	const char *map, *objects;	/* see struct image_options; NULL: found by themselves */
+	const char *trial;		/* link map of a link by an earlier plan, see reorder/trial.h; NULL: none */
 	const char *const *profiles;
 	unsigned int nr_profiles;
 	const char *event;		/* see struct collect_options */
@@ -40,10 +41,12 @@ struct job {
 	struct image image;
 	struct machine machine;
 	struct profile profile;		/* completed, where it was sampled */
+	struct completion completion;	/* what that added and why; empty with as_seen */
 	const char *trace;		/* the fetch trace among the profiles, NULL: none */
 	struct sequence seq;		/* of it */
 	struct callgraph cg;
 	struct layout before, after;
+	uint32_t *trial_sizes;		/* what after goes by; NULL: the image's sizes */
 };
 
 /*

@@ -13,6 +13,8 @@ extern struct job_options job_options;
 	  &job_options.machine, 0, 0 }, \
 	{ 0, "map", "FILE", "the kernel's link map (VMLINUX.map when it is there)", OPT_STRING, &job_options.map, 0, 0 }, \
 	{ 0, "objects", "DIR", "where the map's object files are (beside the map)", OPT_STRING, &job_options.objects, 0, 0 }, \
+	{ 0, "trial", "FILE", "link map of this kernel linked by an earlier plan: sizes as the linker made them there", \
+	  OPT_STRING, &job_options.trial, 0, 0 }, \
 	{ 0, "event", "E", "use this event's samples only", OPT_STRING, &job_options.event, 0, 0 }, \
 	{ 0, "as-seen", NULL, "do not complete a sampled profile by what must have run", OPT_FLAG, &job_options.as_seen, \
 	  0, 0 }, \

@@ -102,7 +102,7 @@ static uint64_t put_unit(struct layout *l, uint32_t unit, uint64_t cursor)
 {
 	cursor = align_up(cursor, l->image->units[unit].align);
 	l->addr[unit] = cursor;
-	return cursor + l->image->units[unit].size;
+	return cursor + (l->sizes ? l->sizes[unit] : l->image->units[unit].size);
 }
 
 /* A range's units: in each group of it the listed ones first, as the fragment has them. */

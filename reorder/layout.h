@@ -29,6 +29,7 @@ struct layout {
 	struct place *hot;
 	uint32_t nr_hot, alloc_hot;
 	uint64_t *addr;			/* [unit]: address under this layout */
+	const uint32_t *sizes;		/* [unit]: bytes under this layout, borrowed; NULL: as in the image */
 	uint64_t hot_start, hot_end;	/* addresses of the hot region, without groups */
 	uint64_t text_end;
 };

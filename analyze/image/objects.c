@@ -23,7 +23,8 @@ static bool reaches_short(uint16_t machine, uint64_t type)
 	case EM_AARCH64:
 		return type == R_AARCH64_TSTBR14 || type == R_AARCH64_CONDBR19;
 	case EM_RISCV:
-		return type == R_RISCV_BRANCH || type == R_RISCV_RVC_BRANCH || type == R_RISCV_RVC_JUMP;
+		return type == R_RISCV_BRANCH || type == R_RISCV_JAL || type == R_RISCV_RVC_BRANCH ||
+		       type == R_RISCV_RVC_JUMP;
 	default:
 		return false;
 	}

@@ -6,6 +6,7 @@
  * that was linked (another size), they are inferred (align.c); then every address
  * is computed anew from the alignments, as ld would, to see that they explain it.
  */
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,12 @@ static bool is_linked(const struct linkmap_section *s, const struct linkmap *m)
 	return m->outputs[s->output].size != 0;
 }
 
+/* Whether the object's section may be the one that was linked: RISC-V's linker shortens calls that reach far enough. */
+static bool size_fits(const struct build *b, const struct object_section *o, uint64_t linked)
+{
+	return o->repeated || (b->img->symtab.e_machine == EM_RISCV ? o->size >= linked : o->size == linked);
+}
+
 static void read_objects(struct build *b)
 {
 	const struct linkmap *m = b->map;
@@ -42,7 +49,7 @@ static void read_objects(struct build *b)
 		if (!is_linked(s, m) || !objects_section(b->objects, s->object, s->name, o))
 			continue;
 		/* An object that has changed since tells nothing; nor does one address that contradicts it. */
-		if ((!o->repeated && o->size != s->size) || s->addr % o->align)
+		if (!size_fits(b, o, s->size) || s->addr % o->align)
 			o->align = 0;
 	}
 }

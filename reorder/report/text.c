@@ -148,6 +148,32 @@ static void put_profile(const struct plan *p, FILE *fp)
 		"inferred from symbols: give the link map for exact ones");
 }
 
+/* Where all that was moved came to lie, where pages are so large that one may hold it. */
+static void put_region(const struct plan *p, FILE *fp)
+{
+	uint64_t start = UINT64_MAX, end = 0, page = p->machine.page_bytes;
+	char size[FORMAT_MAX], of[FORMAT_MAX];
+
+	for (uint32_t i = 0; i < p->nr_units; i++) {
+		const struct plan_unit *u = &p->units[i];
+
+		if (!u->moved)
+			continue;
+		start = u->addr < start ? u->addr : start;
+		end = u->addr + u->size > end ? u->addr + u->size : end;
+	}
+	if (end <= start || page <= 4096)
+		return;
+	uint64_t pages = (end - 1) / page - start / page + 1;
+
+	fprintf(fp, "region    %s that moved lie on ", format_bytes(size, end - start));
+	if (pages == 1)
+		fprintf(fp, "one page of %s\n", format_bytes(of, page));
+	else
+		fprintf(fp, "%" PRIu64 " pages of %s: %s\n", pages, format_bytes(of, page), end - start > page ?
+			"one cannot hold them" : "on one, the text would grow too much");
+}
+
 /* after as a full bar, what was saved as a light one; the longest is BAR_COLUMNS wide. */
 static void put_bar(FILE *fp, struct text_style st, double before, double after, double longest)
 {
@@ -213,6 +239,7 @@ void report_text(const struct plan *p, FILE *fp, struct text_style st)
 	fputc('\n', fp);
 	put_time(p, fp);
 	put_profile(p, fp);
+	put_region(p, fp);
 	if (p->machine.pinned_text)
 		fprintf(fp, "machine   kernel text is pinned in the TLB here: no order can save a miss\n");
 	if (!p->nr_paths)
