@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include "analyze/callgraph.h"
-#include "analyze/image/image.h"
+#include "lib/index.h"
 #include "lib/mem.h"
+#include "reorder/hotgraph.h"
 #include "reorder/layout.h"
 
 enum {
@@ -30,11 +31,9 @@ struct cluster {
 };
 
 struct clusters {
-	struct cluster *c;	/* [hot index] */
+	struct cluster *c;	/* [node of graph], the nodes outside calls too */
 	uint32_t *leader, *next;
-	uint32_t *units;	/* [hot index]: unit */
-	uint32_t *hot;		/* [unit]: hot index or INDEX_NONE */
-	uint32_t nr;
+	struct hotgraph graph;
 };
 
 static double density(const struct cluster *c)
@@ -42,43 +41,30 @@ static double density(const struct cluster *c)
 	return c->size ? (double)c->weight / (double)c->size : 0;
 }
 
-/*
- * A node weighs what is called into it, as in lld, where call counts are all that
- * is known; where the profile has none (flat samples), its samples.
- */
+/* A node weighs what is called into it. */
 static void clusters_init(struct clusters *cs, const struct callgraph *cg)
 {
-	const struct image *img = cg->image;
+	struct hotgraph *g = &cs->graph;
 
-	cs->units = hot_units(cg, &cs->nr);
-	cs->c = xcalloc(cs->nr, sizeof(*cs->c));
-	cs->leader = xcalloc(cs->nr, sizeof(*cs->leader));
-	cs->next = xcalloc(cs->nr, sizeof(*cs->next));
-	cs->hot = xmalloc(img->nr_units * sizeof(*cs->hot));
-	memset(cs->hot, 0xff, img->nr_units * sizeof(*cs->hot));
-	for (uint32_t i = 0; i < cs->nr; i++) {
-		uint32_t u = cs->units[i];
-
-		cs->hot[u] = cs->leader[i] = i;
+	hotgraph_init(g, cg);
+	cs->c = xcalloc(g->nr_nodes, sizeof(*cs->c));
+	cs->leader = xcalloc(g->nr_nodes, sizeof(*cs->leader));
+	cs->next = xcalloc(g->nr_nodes, sizeof(*cs->next));
+	for (uint32_t i = 0; i < g->nr_nodes; i++) {
+		cs->leader[i] = i;
 		cs->next[i] = INDEX_NONE;
-		cs->c[i] = (struct cluster){ i, i, INDEX_NONE, 0, 0, img->units[u].size, 0 };
+		cs->c[i] = (struct cluster){ i, i, INDEX_NONE, 0, 0, g->sizes[i], 0 };
 	}
-	for (uint32_t i = 0; i < cg->nr_edges; i++) {
-		const struct callgraph_edge *e = &cg->edges[i];
-		uint32_t from = cs->hot[e->from], to = cs->hot[e->to];
+	for (uint32_t i = 0; i < g->nr_calls; i++) {
+		const struct hotcall *call = &g->calls[i];
+		struct cluster *to = &cs->c[call->to];
 
-		if (to == INDEX_NONE)
-			continue;
-		cs->c[to].weight += e->weight;
-		if (from != INDEX_NONE && e->weight > cs->c[to].best_weight) {
-			cs->c[to].best_weight = e->weight;
-			cs->c[to].prev_best = from;
+		to->weight += call->weight;
+		to->first_weight = to->weight;
+		if (call->weight > to->best_weight) {
+			to->best_weight = call->weight;
+			to->prev_best = call->from;
 		}
-	}
-	for (uint32_t i = 0; i < cs->nr; i++) {
-		if (!cs->c[i].weight)
-			cs->c[i].weight = cg->nodes[cs->units[i]].samples;
-		cs->c[i].first_weight = cs->c[i].weight;
 	}
 }
 
@@ -87,8 +73,7 @@ static void clusters_release(struct clusters *cs)
 	free(cs->c);
 	free(cs->leader);
 	free(cs->next);
-	free(cs->units);
-	free(cs->hot);
+	hotgraph_release(&cs->graph);
 }
 
 static uint32_t leader_of(struct clusters *cs, uint32_t i)
@@ -125,19 +110,22 @@ static int compare_ranked(const void *pa, const void *pb)
 	return a->i < b->i ? -1 : a->i > b->i;
 }
 
-/* The clusters that are left, densest first. */
+/* The clusters that are left, densest first, then the units outside all calls. */
 static void emit(struct clusters *cs, struct layout *l)
 {
-	struct ranked *r = xcalloc(cs->nr, sizeof(*r));
+	const struct hotgraph *g = &cs->graph;
+	struct ranked *r = xcalloc(g->nr_nodes, sizeof(*r));
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < cs->nr; i++)
+	for (uint32_t i = 0; i < g->nr_nodes; i++)
 		if (cs->leader[i] == i)
 			r[nr++] = (struct ranked){ i, density(&cs->c[i]) };
 	qsort(r, nr, sizeof(*r), compare_ranked);
 	for (uint32_t k = 0; k < nr; k++)
 		for (uint32_t i = cs->c[r[k].i].head; i != INDEX_NONE; i = cs->next[i])
-			layout_append(l, cs->units[i], 0);
+			layout_append(l, g->units[i], 0);
+	for (uint32_t i = 0; i < g->nr_others; i++)
+		layout_append(l, g->units[g->nr_nodes + i], 0);
 	free(r);
 }
 
@@ -154,11 +142,12 @@ void order_c3(const struct callgraph *cg, const struct order_options *opts, stru
 
 	(void)opts;
 	clusters_init(&cs, cg);
-	struct ranked *r = xcalloc(cs.nr, sizeof(*r));
-	for (uint32_t i = 0; i < cs.nr; i++)
+	uint32_t nr = cs.graph.nr_nodes;
+	struct ranked *r = xcalloc(nr, sizeof(*r));
+	for (uint32_t i = 0; i < nr; i++)
 		r[i] = (struct ranked){ i, density(&cs.c[i]) };
-	qsort(r, cs.nr, sizeof(*r), compare_ranked);
-	for (uint32_t k = 0; k < cs.nr; k++) {
+	qsort(r, nr, sizeof(*r), compare_ranked);
+	for (uint32_t k = 0; k < nr; k++) {
 		uint32_t i = leader_of(&cs, r[k].i);
 		const struct cluster *first = &cs.c[r[k].i];
 
@@ -189,21 +178,21 @@ static void reverse(struct clusters *cs, uint32_t leader)
 }
 
 /* Twice the bytes between a member's middle and its cluster's start. */
-static uint64_t twice_from_head(const struct clusters *cs, const struct callgraph *cg, uint32_t leader, uint32_t member)
+static uint64_t twice_from_head(const struct clusters *cs, uint32_t leader, uint32_t member)
 {
 	uint64_t d = 0;
 
 	for (uint32_t i = cs->c[leader].head; i != member; i = cs->next[i])
-		d += cg->image->units[cs->units[i]].size;
-	return 2 * d + cg->image->units[cs->units[member]].size;
+		d += cs->graph.sizes[i];
+	return 2 * d + cs->graph.sizes[member];
 }
 
 /* Join two chains so that the edge's ends come nearest: each may be turned round. */
-static void join_nearest(struct clusters *cs, const struct callgraph *cg, uint32_t a, uint32_t in_a, uint32_t b, uint32_t in_b)
+static void join_nearest(struct clusters *cs, uint32_t a, uint32_t in_a, uint32_t b, uint32_t in_b)
 {
-	if (twice_from_head(cs, cg, a, in_a) < cs->c[a].size)
+	if (twice_from_head(cs, a, in_a) < cs->c[a].size)
 		reverse(cs, a);
-	if (twice_from_head(cs, cg, b, in_b) > cs->c[b].size)
+	if (twice_from_head(cs, b, in_b) > cs->c[b].size)
 		reverse(cs, b);
 	merge(cs, a, b);
 }
@@ -216,14 +205,12 @@ void order_ph(const struct callgraph *cg, const struct order_options *opts, stru
 
 	(void)opts;
 	clusters_init(&cs, cg);
-	for (uint32_t i = 0; i < cg->nr_edges; i++) {
-		const struct callgraph_edge *e = &cg->edges[i];
-		uint32_t a = cs.hot[e->from], b = cs.hot[e->to];
-
-		if (a == INDEX_NONE || b == INDEX_NONE)
-			continue;
+	for (uint32_t i = 0; i < cs.graph.nr_calls; i++) {
+		const struct hotcall *call = &cs.graph.calls[i];
+		uint32_t a = call->from, b = call->to;
 		uint32_t key[2] = { a < b ? a : b, a < b ? b : a };
-		weights[index_add(&pairs, key, sizeof(key))] += e->weight;
+
+		weights[index_add(&pairs, key, sizeof(key))] += call->weight;
 	}
 	struct ranked *r = xcalloc(pairs.nr_keys, sizeof(*r));
 	for (uint32_t i = 0; i < pairs.nr_keys; i++)
@@ -234,7 +221,7 @@ void order_ph(const struct callgraph *cg, const struct order_options *opts, stru
 		uint32_t a = leader_of(&cs, key[0]), b = leader_of(&cs, key[1]);
 
 		if (a != b)
-			join_nearest(&cs, cg, a, key[0], b, key[1]);
+			join_nearest(&cs, a, key[0], b, key[1]);
 	}
 	emit(&cs, l);
 	free(r);

@@ -12,10 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/callgraph.h"
-#include "analyze/image/image.h"
-#include "lib/error.h"
+#include "lib/index.h"
 #include "lib/mem.h"
+#include "reorder/hotgraph.h"
 #include "reorder/layout.h"
 
 enum {
@@ -69,6 +68,7 @@ struct cdsort {
 	uint32_t *heap, nr_heap;
 	uint32_t *mark;		/* [chain]: link to that chain while merging, + 1 */
 	double total;		/* samples of all nodes */
+	uint64_t called_bytes;	/* of the nodes that are called */
 };
 
 static double chain_density(const struct chain *c)
@@ -102,18 +102,25 @@ static uint64_t place_nodes(struct cdsort *s, const struct chain *c, uint64_t ad
 	return addr;
 }
 
+static double distance_score(double bytes)
+{
+	return pow(bytes > 0 ? bytes : 0.1, -distance_power);
+}
+
+/* Against calls that reach across all of the called bytes. */
 static double distance_gain(struct cdsort *s, const struct link *k, const struct chain *first, const struct chain *second)
 {
-	double score = 0;
+	double near = 0, apart = 0, far = distance_score((double)s->called_bytes);
 
 	place_nodes(s, second, place_nodes(s, first, 0));
 	for (uint32_t i = 0; i < k->nr_jumps; i++) {
 		const struct jump *j = &s->jumps[k->jumps[i]];
-		double d = fabs((double)(s->nodes[j->from].addr + j->off) - (double)s->nodes[j->to].addr);
+		double from = (double)(s->nodes[j->from].addr + j->off), to = (double)s->nodes[j->to].addr;
 
-		score += j->count * pow(d > 0 ? d : 0.1, -distance_power);
+		near += j->count * distance_score(fabs(from - to));
+		apart += j->count * far;
 	}
-	return score;
+	return near - apart;
 }
 
 static double merge_gain(struct cdsort *s, const struct link *k, const struct chain *first, const struct chain *second, double frequency)
@@ -321,44 +328,44 @@ static void merge_all(struct cdsort *s)
 	}
 }
 
-static void cdsort_init(struct cdsort *s, const struct callgraph *cg, const uint32_t *units, uint32_t nr)
+/*
+ * As in LLVM: a node counts the calls into it, or those out of it where they are
+ * more; the total and the called bytes are those of the calls into nodes alone.
+ */
+static void count_nodes(struct cdsort *s)
 {
-	const struct image *img = cg->image;
-	uint32_t *hot = xmalloc(img->nr_units * sizeof(*hot));
+	double *out = xcalloc(s->nr_nodes, sizeof(*out));
 
-	memset(hot, 0xff, img->nr_units * sizeof(*hot));
-	s->nr_nodes = nr;
-	s->nodes = xcalloc(nr, sizeof(*s->nodes));
-	s->chains = xcalloc(nr, sizeof(*s->chains));
-	s->mark = xcalloc(nr, sizeof(*s->mark));
-	s->jumps = xcalloc(cg->nr_edges, sizeof(*s->jumps));
-	for (uint32_t i = 0; i < nr; i++) {
-		hot[units[i]] = i;
-		s->nodes[i] = (struct node){ .size = img->units[units[i]].size, .chain = i };
-	}
-	/* Calls from units that cannot move still count for the callee, as in lld. */
-	for (uint32_t i = 0; i < cg->nr_edges; i++) {
-		const struct callgraph_edge *e = &cg->edges[i];
-		uint32_t from = hot[e->from], to = hot[e->to];
-
-		if (to != INDEX_NONE)
-			s->nodes[to].count += (double)e->weight;
-		if (from != INDEX_NONE && to != INDEX_NONE && e->weight)
-			s->jumps[s->nr_jumps++] = (struct jump){ from, to,
-				(uint32_t)((s->nodes[from].size + 1) / 2), (double)e->weight };
-	}
-	for (uint32_t i = 0; i < nr; i++)	/* flat samples, no calls */
-		if (s->nodes[i].count <= 0)
-			s->nodes[i].count = (double)cg->nodes[units[i]].samples;
-	for (uint32_t i = 0; i < nr; i++)
-		s->total += s->nodes[i].count;
 	for (uint32_t i = 0; i < s->nr_jumps; i++) {
-		struct node *from = &s->nodes[s->jumps[i].from], *to = &s->nodes[s->jumps[i].to];
-
-		from->count = fmax(from->count, s->jumps[i].count);
-		to->count = fmax(to->count, s->jumps[i].count);
+		s->nodes[s->jumps[i].to].count += s->jumps[i].count;
+		out[s->jumps[i].from] += s->jumps[i].count;
 	}
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < s->nr_nodes; i++) {
+		s->total += s->nodes[i].count;
+		if (s->nodes[i].count > 0)
+			s->called_bytes += s->nodes[i].size;
+		s->nodes[i].count = fmax(s->nodes[i].count, out[i]);
+	}
+	free(out);
+}
+
+static void cdsort_init(struct cdsort *s, const struct hotgraph *g)
+{
+	s->nr_nodes = g->nr_nodes;
+	s->nodes = xcalloc(g->nr_nodes, sizeof(*s->nodes));
+	s->chains = xcalloc(g->nr_nodes, sizeof(*s->chains));
+	s->mark = xcalloc(g->nr_nodes, sizeof(*s->mark));
+	s->jumps = xcalloc(g->nr_calls, sizeof(*s->jumps));
+	s->nr_jumps = g->nr_calls;
+	for (uint32_t i = 0; i < g->nr_nodes; i++)
+		s->nodes[i] = (struct node){ .size = g->sizes[i], .chain = i };
+	for (uint32_t i = 0; i < g->nr_calls; i++) {
+		const struct hotcall *c = &g->calls[i];
+
+		s->jumps[i] = (struct jump){ c->from, c->to, (uint32_t)((g->sizes[c->from] + 1) / 2), (double)c->weight };
+	}
+	count_nodes(s);
+	for (uint32_t i = 0; i < g->nr_nodes; i++) {
 		struct chain *c = &s->chains[i];
 
 		ALLOC_GROW(c->nodes, 1, c->alloc_nodes);
@@ -366,7 +373,6 @@ static void cdsort_init(struct cdsort *s, const struct callgraph *cg, const uint
 		c->size = s->nodes[i].size;
 		c->count = s->nodes[i].count;
 	}
-	free(hot);
 }
 
 static void cdsort_release(struct cdsort *s)
@@ -402,21 +408,25 @@ static int compare_chains(const void *pa, const void *pb)
 void order_cdsort(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
 {
 	struct cdsort s = { 0 };
-	uint32_t nr, nr_chains = 0, *units = hot_units(cg, &nr);
+	struct hotgraph g;
+	uint32_t nr_chains = 0;
 
 	(void)opts;
-	cdsort_init(&s, cg, units, nr);
+	hotgraph_init(&g, cg);
+	cdsort_init(&s, &g);
 	add_links(&s);
 	merge_all(&s);
-	struct ranked_chain *r = xcalloc(nr, sizeof(*r));
-	for (uint32_t i = 0; i < nr; i++)
+	struct ranked_chain *r = xcalloc(g.nr_nodes, sizeof(*r));
+	for (uint32_t i = 0; i < g.nr_nodes; i++)
 		if (s.chains[i].nr_nodes)
 			r[nr_chains++] = (struct ranked_chain){ i, chain_density(&s.chains[i]) };
 	qsort(r, nr_chains, sizeof(*r), compare_chains);
 	for (uint32_t i = 0; i < nr_chains; i++)
 		for (uint32_t j = 0; j < s.chains[r[i].chain].nr_nodes; j++)
-			layout_append(l, units[s.chains[r[i].chain].nodes[j]], 0);
+			layout_append(l, g.units[s.chains[r[i].chain].nodes[j]], 0);
+	for (uint32_t i = 0; i < g.nr_others; i++)
+		layout_append(l, g.units[g.nr_nodes + i], 0);
 	free(r);
-	free(units);
 	cdsort_release(&s);
+	hotgraph_release(&g);
 }

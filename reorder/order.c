@@ -64,17 +64,26 @@ static int compare_dense(const void *pa, const void *pb)
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
+uint32_t *dense_units(const struct callgraph *cg, uint32_t *nr)
+{
+	uint32_t *units = hot_units(cg, nr);
+	struct dense *d = xcalloc(*nr, sizeof(*d));
+
+	for (uint32_t i = 0; i < *nr; i++)
+		d[i] = (struct dense){ units[i], (double)cg->nodes[units[i]].samples / cg->image->units[units[i]].size };
+	qsort(d, *nr, sizeof(*d), compare_dense);
+	for (uint32_t i = 0; i < *nr; i++)
+		units[i] = d[i].unit;
+	free(d);
+	return units;
+}
+
 void order_density(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
 {
-	uint32_t nr, *units = hot_units(cg, &nr);
-	struct dense *d = xcalloc(nr, sizeof(*d));
+	uint32_t nr, *units = dense_units(cg, &nr);
 
 	(void)opts;
 	for (uint32_t i = 0; i < nr; i++)
-		d[i] = (struct dense){ units[i], (double)cg->nodes[units[i]].samples / cg->image->units[units[i]].size };
-	qsort(d, nr, sizeof(*d), compare_dense);
-	for (uint32_t i = 0; i < nr; i++)
-		layout_append(l, d[i].unit, 0);
-	free(d);
+		layout_append(l, units[i], 0);
 	free(units);
 }

@@ -33,6 +33,8 @@ extern const struct algorithm algorithms[];	/* closed by a NULL name */
 
 /* The movable units that ran at all, ascending; the caller frees. */
 uint32_t *hot_units(const struct callgraph *cg, uint32_t *nr);
+/* The same, most samples a byte first, then ascending. */
+uint32_t *dense_units(const struct callgraph *cg, uint32_t *nr);
 
 void order_link(const struct callgraph *cg, const struct order_options *opts, struct layout *l);
 void order_density(const struct callgraph *cg, const struct order_options *opts, struct layout *l);

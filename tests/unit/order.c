@@ -15,7 +15,7 @@
 #include "reorder/layout.h"
 #include "reorder/order.h"
 
-enum { MAX_UNITS = 8 };
+enum { MAX_UNITS = 11 };
 
 static struct unit units[MAX_UNITS];
 static struct callgraph_node nodes[MAX_UNITS];
@@ -55,7 +55,7 @@ static const char *order(const struct callgraph *cg, const char *algorithm)
 	return text;
 }
 
-static const uint32_t small[MAX_UNITS] = { 16, 16, 16, 16, 16, 16, 16, 16 };
+static const uint32_t small[MAX_UNITS] = { 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16 };
 
 static void test_names(void **state)
 {
@@ -92,34 +92,35 @@ static void test_c3_follows_callers(void **state)
 
 static void test_c3_limits(void **state)
 {
-	/* a is hot and calls b rarely; c is between them in density. */
-	struct callgraph_edge edges[] = { { 0, 1, 10, 0, 0 } };
-	static const uint32_t large[] = { 16, 4096, 16 };
-	struct callgraph cg = graph(small, 3, edges, 1);
+	/* d calls a, a hardly ever b; the pair e c is between them in density. lld 19 has the same orders. */
+	struct callgraph_edge edges[] = { { 0, 1, 10, 0, 0 }, { 3, 0, 1000, 0, 0 }, { 4, 2, 20, 0, 0 } };
+	static const uint32_t large[] = { 16, 4096, 16, 16, 16 };
+	struct callgraph cg = graph(small, 5, edges, 3);
 
 	(void)state;
-	nodes[0].samples = 1000;
-	nodes[2].samples = 20;
-	assert_string_equal(order(&cg, "c3"), "abc");
-	cg = graph(large, 3, edges, 1);	/* b would thin a's cluster by more than eight */
-	nodes[0].samples = 1000;
-	nodes[2].samples = 20;
-	assert_string_equal(order(&cg, "c3"), "acb");
+	assert_string_equal(order(&cg, "c3"), "dabec");
+	cg = graph(large, 5, edges, 3);	/* b would thin d's cluster by more than eight */
+	assert_string_equal(order(&cg, "c3"), "daecb");
 }
 
 static void test_c3_probability(void **state)
 {
-	/* c is clustered to its heaviest caller, and only when that has more than a tenth of its calls. */
-	struct callgraph_edge edges[] = { { 0, 2, 2, 0, 0 }, { 1, 2, 18, 0, 0 } };
+	/* A unit is clustered to its heaviest caller, and only when that has more than a tenth of its calls. */
+	struct callgraph_edge edges[] = { { 0, 2, 2, 0, 0 }, { 1, 2, 18, 0, 0 } }, many[10];
 	struct callgraph cg = graph(small, 3, edges, 2);
 
 	(void)state;
 	assert_string_equal(order(&cg, "c3"), "bca");
-	edges[1] = (struct callgraph_edge){ 1, 2, 19, 0, 0 };
-	units[1].movable = false;	/* the other caller is no candidate: 2 of 21 are too few */
-	assert_string_equal(order(&cg, "c3"), "ca");
-	edges[1].weight = 17;
+	units[1].movable = false;	/* whose calls are none then */
 	assert_string_equal(order(&cg, "c3"), "ac");
+	for (uint32_t i = 0; i < 10; i++)
+		many[i] = (struct callgraph_edge){ i, 9, 1, 0, 0 };
+	cg = graph(small, 10, many, 9);
+	assert_string_equal(order(&cg, "c3"), "ajbcdefghi");
+	for (uint32_t i = 0; i < 10; i++)
+		many[i].to = 10;
+	cg = graph(small, 11, many, 10);
+	assert_string_equal(order(&cg, "c3"), "kabcdefghij");
 }
 
 static void test_ph_keeps_heavy_pairs_together(void **state)
@@ -151,6 +152,35 @@ static void test_cdsort_chain(void **state)
 
 	(void)state;
 	assert_string_equal(order(&cg, "cdsort"), "acb");
+}
+
+/* What lld 19 makes of this graph. */
+static void test_as_lld(void **state)
+{
+	static const uint32_t sizes[] = { 300, 4000, 120, 900, 64, 2500, 700, 50 };
+	struct callgraph_edge edges[] = {
+		{ 0, 1, 40, 0, 0 }, { 0, 5, 3000, 0, 0 }, { 1, 2, 900, 0, 0 }, { 1, 7, 5, 0, 0 },
+		{ 2, 6, 70, 0, 0 }, { 3, 2, 900, 0, 0 }, { 4, 0, 1200, 0, 0 }, { 4, 6, 650, 0, 0 },
+		{ 5, 3, 35, 0, 0 }, { 6, 7, 2400, 0, 0 }, { 7, 1, 60, 0, 0 },
+	};
+	struct callgraph cg = graph(sizes, 8, edges, 11);
+
+	(void)state;
+	assert_string_equal(order(&cg, "cdsort"), "eafdcghb");
+	assert_string_equal(order(&cg, "c3"), "eafghdbc");
+}
+
+/* Units in no call stand last, most samples a byte first. */
+static void test_units_without_calls(void **state)
+{
+	struct callgraph_edge edges[] = { { 3, 2, 1, 0, 0 } };
+	struct callgraph cg = graph(small, 4, edges, 1);
+
+	(void)state;
+	nodes[1].samples = 9;
+	assert_string_equal(order(&cg, "cdsort"), "dcba");
+	assert_string_equal(order(&cg, "c3"), "dcba");
+	assert_string_equal(order(&cg, "ph"), "dcba");
 }
 
 /* Two paths that need two units each: on a page together, whatever link order has. */
@@ -204,6 +234,8 @@ int main(void)
 		cmocka_unit_test(test_ph_keeps_heavy_pairs_together),
 		cmocka_unit_test(test_cdsort_pairs),
 		cmocka_unit_test(test_cdsort_chain),
+		cmocka_unit_test(test_as_lld),
+		cmocka_unit_test(test_units_without_calls),
 		cmocka_unit_test(test_pack_paths),
 	};
 
