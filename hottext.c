@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
 	&analyze_command,
 	&calibrate_command,
 	&collect_command,
+	&compare_command,
 	&complete_command,
 	&kbuild_command,
 	&ld_command,

@@ -212,6 +212,7 @@ BATS_TESTS := \
 	calibrate \
 	collect \
 	complete \
+	compare \
 	explain \
 	fetch \
 	ftrace \

@@ -6,6 +6,7 @@
 #include "lib/opt.h"
 
 extern const struct command calibrate_command;
+extern const struct command compare_command;
 extern const struct command machines_command;
 extern const struct command tlbdump_command;
 
