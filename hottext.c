@@ -26,6 +26,7 @@ static const struct command *const commands[] = {
 	&collect_command,
 	&compare_command,
 	&complete_command,
+	&explain_command,
 	&kbuild_command,
 	&ld_command,
 	&machines_command,

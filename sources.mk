@@ -126,6 +126,7 @@ REORDER_SRCS := \
 	reorder/order.c \
 	reorder/region.c \
 	reorder/trial.c \
+	reorder/explain/decisions.c \
 	reorder/explain/explain.c \
 	reorder/explain/explain_show.c \
 	reorder/pack/cluster.c \
@@ -211,8 +212,8 @@ UNIT_TESTS := \
 BATS_TESTS := \
 	calibrate \
 	collect \
-	complete \
 	compare \
+	complete \
 	explain \
 	fetch \
 	ftrace \

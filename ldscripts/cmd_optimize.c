@@ -7,6 +7,7 @@
 #include "ldscripts/optimize.h"
 #include "ldscripts/plan_folder.h"
 #include "lib/error.h"
+#include "reorder/explain/decisions.h"
 #include "reorder/job_options.h"
 #include "reorder/plan/positions.h"
 #include "reorder/report/report.h"
@@ -43,6 +44,7 @@ static int make_plan(struct job *job, const char *dir, const char *lds, struct p
 {
 	if (job_order(job) || job_plan(job, plan))
 		return -1;
+	decisions_say(job, plan);
 	warn_of_losers(plan);
 	positions_warn(plan);
 	if (plan_folder_write(job, plan, dir, lds)) {

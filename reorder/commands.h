@@ -6,6 +6,7 @@
 #include "lib/opt.h"
 
 extern const struct command analyze_command;
+extern const struct command explain_command;
 extern const struct command reorder_command;
 extern const struct command report_command;
 

@@ -60,7 +60,7 @@ static int read_profile(struct job *job)
 		job->profile = in;
 		return 0;
 	}
-	ret = complete_profile(&job->image, o->vmlinux, &in, &job->profile, &complete, NULL);
+	ret = complete_profile(&job->image, o->vmlinux, &in, &job->profile, &complete, &job->completion);
 out:
 	profile_release(&in);
 	return ret;
@@ -183,6 +183,7 @@ int job_plan(const struct job *job, struct plan *plan)
 {
 	plan_init(plan);
 	plan_fill(plan, &job->image, &job->cg, &job->before, &job->after, &job->machine, &job->profile);
+	plan_set_evidence(plan, &job->image, &job->profile, &job->completion);
 	plan->algorithm = job->opts->algorithm;
 	plan->effort = job->opts->effort;
 	plan_set_command(plan);

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "analyze/callgraph.h"
+#include "analyze/completion/complete.h"
 #include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
 #include "analyze/tlb/sequence.h"

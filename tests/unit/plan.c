@@ -39,7 +39,7 @@ static void add_unit(struct plan *p, const char *name, uint32_t size, bool moved
 	u->moved = moved;
 	ALLOC_GROW(p->functions, p->nr_functions + 1, p->alloc_functions);
 	u->first_function = p->nr_functions;
-	p->functions[p->nr_functions++] = (struct plan_function){ u->name, 0, size };
+	p->functions[p->nr_functions++] = (struct plan_function){ u->name, 0, size, "seen" };
 	u->nr_functions = 1;
 	ALLOC_GROW(p->ranges, p->nr_ranges + 1, p->alloc_ranges);
 	u->first_range = p->nr_ranges;
