@@ -222,6 +222,7 @@ BATS_TESTS := \
 	machines \
 	matrix \
 	optimize \
+	options \
 	perfdata \
 	positions \
 	record \

@@ -6,7 +6,7 @@ set -eu
 
 # what must be there:package. A name without a slash is a program.
 need="
-gcc:gcc make:make pkg-config:pkg-config ld:binutils dot:graphviz bats:bats xz:xz-utils zstd:zstd jq:jq git:git
+gcc:gcc make:make pkg-config:pkg-config ld:binutils dot:graphviz bats:bats xz:xz-utils zstd:zstd jq:jq git:git mandoc:mandoc
 awk:mawk cmp:diffutils
 /usr/include/stdio.h:libc6-dev
 /usr/include/libelf.h:libelf-dev
