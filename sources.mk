@@ -206,7 +206,8 @@ UNIT_TESTS := \
 	replay \
 	steady \
 	symtab \
-	tlb
+	tlb \
+	trial
 
 # One bats file each.
 BATS_TESTS := \

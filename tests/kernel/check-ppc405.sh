@@ -24,9 +24,9 @@ large() { for name in link cdsort pack; do measured $name-large "$1" "$2"; done;
 # rows FIGURES: of one mapping.
 rows()
 {
-	row "  ITLB misses in the kernel" $3 $($1 $2 0x1200.kernel)
-	row "  ITLB misses of programs" $4 $($1 $2 0x1200.user)
-	row "  DTLB misses in the kernel" $5 $($1 $2 0x1100.kernel)
+	row "  ITLB misses in the kernel" ${3-} $($1 $2 0x1200.kernel)
+	row "  ITLB misses of programs" ${4-} $($1 $2 0x1200.user)
+	row "  DTLB misses in the kernel" ${5-} $($1 $2 0x1100.kernel)
 	row "  kernel instructions" ${3:+- -} $($1 $2 kernel_insns)
 }
 {
