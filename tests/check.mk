@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Checks beyond the tests themselves: fuzzing and its corpus.
+
+FUZZ_SRCS := tests/fuzz/targets.c
+
+$(O)/tests/fuzz/corpus: $(O)/tests/fuzz/corpus.o $(FUZZ_SRCS:%.c=$(O)/%.o) $(OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+# libFuzzer comes with clang; everything is compiled again with its counters and the sanitizers.
+CLANG ?= clang
+FUZZ_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_OBJS := $(patsubst %.c,$(O)/fuzz/%.o,$(SRCS) $(FUZZ_SRCS) tests/fuzz/libfuzzer.c) $(O)/fuzz/analyze/machine_files.o
+
+$(O)/fuzz/%.o: %.c $(O)/flags
+	$(call say,CLANG,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(filter-out -D_FORTIFY_SOURCE=2,$(ALL_CFLAGS)) $(CPPFLAGS) $(FACTS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/fuzz/analyze/machine_files.o: $(O)/analyze/machine_files.c
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(ALL_CFLAGS) $(FUZZ_FLAGS) -c -o $@ $<
+
+$(O)/fuzz/lib/version.o: FACTS = -DHOTTEXT_LIBRARIES='"$(LIBRARIES)"'
+$(O)/fuzz/reorder/report/page.o: reorder/report/page.css reorder/report/page.js
+
+$(O)/fuzz/fuzz: $(FUZZ_OBJS)
+	$(call say,CLANG,$@)
+	$(Q)$(CLANG) $(subst fuzzer-no-link,fuzzer,$(FUZZ_FLAGS)) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+# All targets one after the other, or make fuzz TARGET="perfdata lds" SECONDS=600.
+TARGET ?=
+SECONDS ?= 60
+fuzz: $(O)/fuzz/fuzz
+	$(Q)tests/fuzz/run.sh $< $(O)/fuzz-work $(SECONDS) $(TARGET)
+
+.PHONY: fuzz
