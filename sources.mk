@@ -80,6 +80,7 @@ ANALYZE_SRCS := \
 	analyze/compare/figures.c \
 	analyze/compare/judge.c \
 	analyze/compare/kernels.c \
+	analyze/compare/label.c \
 	analyze/compare/lmbench_tables.c \
 	analyze/compare/ranktest.c \
 	analyze/compare/read.c \
@@ -98,6 +99,7 @@ ANALYZE_SRCS := \
 	analyze/image/align.c \
 	analyze/image/image.c \
 	analyze/image/linkmap.c \
+	analyze/image/linkmap_lld.c \
 	analyze/image/objects.c \
 	analyze/image/text.c \
 	analyze/image/units.c \

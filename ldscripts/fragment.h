@@ -57,6 +57,13 @@ int fragment_read(struct fragment *f, const char *path);
 void fragment_release(struct fragment *f);
 
 /*
+ * In lld, the name of a thin archive's member has the archive's in front (ARCHIVE:MEMBER, glob
+ * patterns as in InputSectionDescription), so that each statement that names an object is
+ * repeated as *:[f]s/pipe.o(.text.helper). Patterns stay as they are.
+ */
+void fragment_for_lld(struct fragment *f);
+
+/*
  * The kernel's script at `in` with .text.* taken in and the fragment's changes (NULL:
  * none), to fp. Errors are reported.
  */

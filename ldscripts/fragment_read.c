@@ -124,6 +124,40 @@ int fragment_from_layout(struct fragment *f, const struct layout *l)
 	return read_text(f, "hottext.ld");
 }
 
+/* Each line of text that begins with an object's name, once more for members of archives. */
+static char *with_archives(const char *text)
+{
+	size_t size;
+	char *out;
+	FILE *fp = open_memstream(&out, &size);
+
+	if (!fp)
+		die("out of memory");
+	for (const char *line = text, *nl; *line; line = *nl ? nl + 1 : nl) {
+		nl = strchrnul(line, '\n');
+		fprintf(fp, "%.*s\n", (int)(nl - line), line);
+		if (*line == '[')
+			fprintf(fp, "*:%.*s\n", (int)(nl - line), line);
+	}
+	if (fclose(fp))
+		die("out of memory");
+	return out;
+}
+
+void fragment_for_lld(struct fragment *f)
+{
+	char *text = with_archives(f->text);
+
+	free(f->text);
+	f->text = text;
+	for (uint32_t i = 0; i < f->nr_groups; i++) {
+		char *members = with_archives(f->groups[i].members);
+
+		free(f->groups[i].members);
+		f->groups[i].members = members;
+	}
+}
+
 void fragment_release(struct fragment *f)
 {
 	for (uint32_t i = 0; i < f->nr_patterns; i++)

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/image/linkmap.h"
+#include "analyze/image/linkmap_lld.h"
 #include "ldscripts/fragment.h"
+#include "ldscripts/pattern.h"
 #include "lib/file.h"
 #include "lib/index.h"
 #include "lib/mem.h"
@@ -25,6 +28,44 @@ bool is_function_section(const char *name, uint32_t len)
 	return true;
 }
 
+/* lld's map has no statements: a pattern is found where the map has its section. */
+static int match_in_lld_map(struct match_count *mc, const struct fragment *f, const char *path)
+{
+	struct index there = { 0 };
+	struct linkmap m;
+
+	if (linkmap_read(&m, path))
+		return -1;
+	for (uint32_t i = 0; i < m.nr_sections; i++) {
+		const struct linkmap_section *s = &m.sections[i];
+		char *object = pattern_of_object(s->object);
+		char *by_name = xasprintf("*(%s)", s->name), *by_object = xasprintf("%s(%s)", object ? object : "", s->name);
+
+		mc->function_sections |= is_function_section(s->name, (uint32_t)strlen(s->name));
+		index_add_str(&there, by_name);
+		index_add_str(&there, by_object);
+		free(object);
+		free(by_name);
+		free(by_object);
+	}
+	mc->wanted = f ? f->nr_patterns : 0;
+	for (uint32_t i = 0; i < mc->wanted; i++)
+		mc->found += index_find_str(&there, f->patterns[i]) != INDEX_NONE;
+	index_release(&there);
+	linkmap_release(&m);
+	return 0;
+}
+
+static bool is_lld_map(const struct mapfile *m)
+{
+	const char *nl = memchr(m->data, '\n', m->size);
+	char *line = xstrndup(m->data, nl ? (size_t)(nl - m->data) : 0);
+	bool ret = linkmap_lld_title(line);
+
+	free(line);
+	return ret;
+}
+
 /*
  * In a map a statement is a line of its own, with one blank before it, and the
  * sections it took follow, their names after one blank too:
@@ -42,6 +83,10 @@ int match_in_map(struct match_count *mc, const struct fragment *f, const char *m
 	memset(mc, 0, sizeof(*mc));
 	if (mapfile_init(&m, map))
 		return -1;
+	if (is_lld_map(&m)) {
+		mapfile_release(&m);
+		return match_in_lld_map(mc, f, map);
+	}
 	for (uint32_t i = 0; f && i < f->nr_patterns; i++)
 		index_add_str(&patterns, f->patterns[i]);
 	found = xcalloc(patterns.nr_keys + 1, sizeof(*found));

@@ -259,6 +259,36 @@ nothing_left() {
 	[ "${#lines[@]}" -eq 1 ]
 }
 
+@test "lld: a plan's order, statics told apart by object, in one build and in two" {
+	command -v ld.lld-19 > lld || skip "no ld.lld-19"
+	make_kernel
+	export FLAGS=-O1 HOTTEXT_LD=ld.lld-19
+	kernel_link old
+	grep -q 'fs/xfs/file.o):(.text.helper)' old.map
+	plan <<-'P'
+	[f]s/xfs/file.o(.text.helper)
+	. = ALIGN(256);
+	*(.text.xfs_read)
+	[l]ib/clear_page.o(.text)
+	*(.text.vfs_read)
+	/* hottext-group .sched.text after-hot */
+	/* hottext-member [k]ernel/core.o(.sched.text) */
+	P
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext startup_64 xfs_read clear_page vfs_read schedule wait_a __sched_text_end schedule_tail _etext
+	[ "$(nm -n -S vmlinux | awk '$4 == "helper" { print $2; exit }')" = 0000000000000046 ]
+	plan < <(printf '*(.text.none%d)\n' 1 2 3; printf '[f]s/file.o(.text.helper)\n*(.text.vfs_read)\n')
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	stops 1 "hottext: only 2 of the 5 sections of plan 'plan' are in 'vmlinux'"
+	[ ! -e vmlinux ]
+	{ head -n 1 "$DATA/collect/chains.hot"; printf 'func %s\n' 'xfs_read 50 0' 'helper@fs/xfs/file.o 9 0' 'schedule 5 5'; } > p.hot
+	"$HOTTEXT" optimize -q --machine generic-4k-32 old p.hot -o two
+	HOTTEXT_PLAN=two kernel_link planned
+	"$HOTTEXT" verify --exact two planned
+	HOTTEXT_PROFILE=p.hot kernel_link once
+	"$HOTTEXT" verify --exact .hottext/plan once
+}
+
 @test "one build gives the order of two, and every link of it the same" {
 	make_kernel
 	kernel_link old

@@ -176,7 +176,7 @@ interrupt() {
 
 @test "optimize: refuses a map and a script that are none" {
 	: >"$dir/map"
-	refuses "cannot read '$dir/map': not a link map of GNU ld" --map "$dir/map"
+	refuses "cannot read '$dir/map': not a link map of GNU ld or lld" --map "$dir/map"
 	refuses "no .text output section in '$DATA/lds/no-text.lds'" --lds "$DATA/lds/no-text.lds"
 	refuses "cannot read '$dir/nowhere': No such file or directory" --lds "$dir/nowhere"
 	refuses "unknown machine 'vax'; 'hottext machines' lists them" --machine vax

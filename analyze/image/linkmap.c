@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/image/linkmap_lld.h"
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
@@ -267,7 +268,8 @@ int linkmap_read(struct linkmap *m, const char *path)
 {
 	static const char title[] = "Linker script and memory map";
 	struct parse ps = { .map = m };
-	bool begun = false;
+	struct linkmap_lld lld = { .map = m };
+	bool begun = false, first = true;
 	int ret = -1;
 	char *line;
 
@@ -275,22 +277,28 @@ int linkmap_read(struct linkmap *m, const char *path)
 	ps.in = input_open(path);
 	if (!ps.in)
 		return -1;
-	while ((line = input_line(ps.in, NULL))) {
-		if (!begun)
+	for (; (line = input_line(ps.in, NULL)); first = false) {
+		if (first && linkmap_lld_title(line))
+			lld.in = ps.in;
+		else if (lld.in && linkmap_lld_line(&lld, line) < 0)
+			goto out;
+		else if (!begun)
 			begun = !strcmp(line, title);
 		else if (parse_line(&ps, line) < 0)
 			goto out;
 	}
 	if (input_failed(ps.in))
 		goto out;
-	if (!begun) {
-		error("cannot read '%s': not a link map of GNU ld", path);
+	if (!begun && !lld.in) {
+		error("cannot read '%s': not a link map of GNU ld or lld", path);
 		goto out;
 	}
-	if (!ps.ended) {
+	if (lld.in ? !m->nr_outputs : !ps.ended) {
 		error("cannot read '%s': cut off", path);
 		goto out;
 	}
+	if (lld.in)
+		linkmap_lld_end(&lld);
 	if (check_order(m, path) < 0)
 		goto out;
 	find_fused(m);

@@ -13,6 +13,7 @@
  *                   0xffffffff810006f0     early_setup_idt -> symbol
  *
  * Only output sections of code are kept: their names begin with ".text" or end in ".text".
+ * lld's maps, which look otherwise and say the same, are read too (linkmap_lld.h).
  */
 #ifndef ANALYZE_IMAGE_LINKMAP_H
 #define ANALYZE_IMAGE_LINKMAP_H
@@ -63,7 +64,7 @@ struct linkmap {
 	struct index strings;	/* owns every name */
 };
 
-/* Read a map whole. Errors are reported: unreadable, not a GNU ld map, cut off, or a broken line. */
+/* Read a map whole. Errors are reported: unreadable, no map of GNU ld or lld, cut off, or a broken line. */
 int linkmap_read(struct linkmap *m, const char *path);
 void linkmap_release(struct linkmap *m);	/* a zeroed one is fine */
 

@@ -118,23 +118,35 @@ static int link_checked(const struct wrapper *w, const struct fragment *f, const
 	return ret;
 }
 
+/* A plan without sections, as of a kernel whose objects are not known before the link (LTO). */
+static int link_by_symbols(const struct wrapper *w, const char *plan)
+{
+	char *path = path_join(plan, "symbols.order"), *opt = xasprintf("--symbol-ordering-file=%s", path);
+	struct mapfile m;
+	int ret = EXIT_FAILED;
+
+	if (!mapfile_init(&m, path)) {
+		mapfile_release(&m);
+		ret = wrapper_link(w, NULL, NULL, NULL, opt);
+	}
+	free(opt);
+	free(path);
+	return ret;
+}
+
 static int link_with_plan(const struct wrapper *w, const char *plan)
 {
-	char *path = path_join(plan, w->lld ? "symbols.order" : "hottext.ld");
+	char *path = path_join(plan, "hottext.ld");
 	struct fragment f;
 	int ret = EXIT_FAILED;
 
-	if (w->lld) {
-		char *opt = xasprintf("--symbol-ordering-file=%s", path);
-		struct mapfile m;
-
-		if (!mapfile_init(&m, path)) {
-			mapfile_release(&m);
-			ret = wrapper_link(w, NULL, NULL, NULL, opt);
-		}
-		free(opt);
-	} else if (!fragment_read(&f, path)) {
-		ret = link_checked(w, &f, plan);
+	if (!fragment_read(&f, path)) {
+		if (w->lld)
+			fragment_for_lld(&f);
+		if (w->lld && !f.nr_patterns)
+			ret = link_by_symbols(w, plan);
+		else
+			ret = link_checked(w, &f, plan);
 		fragment_release(&f);
 	}
 	free(path);
@@ -171,7 +183,7 @@ static int link_kernel(const struct wrapper *w)
 		free(made);
 		return ret;
 	}
-	return w->lld ? wrapper_link(w, NULL, NULL, NULL, NULL) : link_checked(w, NULL, NULL);
+	return link_checked(w, NULL, NULL);
 }
 
 /* Modules have no fragment, since a plan is of the kernel; the plan's profile knows of them. */

@@ -9,7 +9,7 @@
  *     merged, those first that the plan's profile saw.
  *
  * Environment:
- *   HOTTEXT_PLAN=DIR      a plan folder: its hottext.ld (lld: its symbols.order)
+ *   HOTTEXT_PLAN=DIR      a plan folder: its hottext.ld (lld: its symbols.order where that has no sections)
  *   HOTTEXT_PROFILE=FILE  a profile: the first kernel link is made twice, first to learn
  *                         the sections, then by the plan made from it, which the other
  *                         links of the same objects take over (kept in .hottext/ beside the output)

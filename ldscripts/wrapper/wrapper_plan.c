@@ -175,8 +175,6 @@ char *wrapper_plan(const struct wrapper *w, const char *profile)
 	char *inputs = describe_inputs(w, profile);
 	int ret = inputs ? 0 : -1;
 
-	if (!ret && w->lld)
-		ret = error("HOTTEXT_PROFILE wants GNU ld; give '%s' a plan by HOTTEXT_PLAN", w->ld);
 	if (!ret && !is_current(note_path, inputs)) {
 		unlink(note_path);
 		if ((mkdir(top, 0777) && errno != EEXIST) || (mkdir(dir, 0777) && errno != EEXIST))

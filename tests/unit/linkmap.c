@@ -116,7 +116,7 @@ static void refused(void **state)
 	(void)state;
 	static const char *const bad[] = {
 		"",
-		"             VMA              LMA     Size Align Out     In      Symbol\n",	/* lld's */
+		"             VMA              LMA     Size Align Out     In      Symbol\n",	/* lld's, cut off */
 		TITLE ".text 0x1000 0x10\n .text 0x1000 0x10 a.o\n",				/* cut off */
 		TITLE ".text 0x1000 0x10\n .text.a 0x1000 0x20 a.o\n" END,
 		TITLE ".text 0x1000 0x10\n .text.a 0x2000 0x4 a.o\n" END,
@@ -160,10 +160,76 @@ static void mangled(void **state)
 	restore(kept);
 }
 
+#define LLD_TITLE "             VMA              LMA     Size Align Out     In      Symbol\n"
+
+static void shapes_of_lld(void **state)
+{
+	(void)state;
+	struct linkmap m;
+
+	assert_int_equal(read_text(&m, LLD_TITLE
+		"               0                0 ffffffff81000000     1 . = ( 0xffffffff80000000 + ALIGN ( 0x1000000 ) )\n"
+		"    1000                0        0     1 phys_startup_64 = ABSOLUTE ( startup_64 )\n"
+		"            1000             1000      800    16 .text\n"
+		"            1000             1000        0     1         _text = .\n"
+		"            1000             1000       28    16         vmlinux.a(head.o):(.head.text)\n"
+		"            1000             1000       28     1                 startup_64\n"
+		"            1028             1028        8     1         . = ALIGN ( 16 )\n"
+		"            1030             1030       10    16         vmlinux.a(fs/xfs/file.o):(.text.helper)\n"
+		"            1030             1030       10     1                 helper\n"
+		"            1040             1040       10    16         fs/plain.o:(.text.helper)\n"
+		"            1040             1040       10     1                 helper\n"
+		"            1050             1050      fb0     1         . = ALIGN ( ( 1 << 12 ) )\n"
+		"            2000             2000        0     1         . = ALIGN ( ( 3 << 12 ) )\n"
+		"            3000             3000       10     1 .rodata\n"
+		"            3000             3000       10     1         fs/plain.o:(.rodata)\n"
+		"            4000             4000       10     1 .init.text\n"
+		"            4000             4000       10     1         fs/plain.o:(.init.text)\n"), 0);
+	assert_int_equal(m.nr_outputs, 2);
+	assert_int_equal(m.nr_sections, 4);
+	assert_string_equal(m.sections[0].object, "vmlinux.a(head.o)");
+	assert_string_equal(m.sections[1].object, "fs/xfs/file.o");
+	assert_string_equal(m.sections[1].name, ".text.helper");
+	assert_string_equal(m.sections[2].object, "fs/plain.o");
+	assert_int_equal(m.sections[2].addr, 0x1040);
+	assert_int_equal(m.sections[3].output, 1);
+	assert_int_equal(m.nr_marks, 4);
+	assert_string_equal(m.marks[0].symbol, "_text");
+	assert_true(m.marks[1].align == 16 && m.marks[1].addr == 0x1030 && m.marks[1].before == 1);
+	assert_true(m.marks[2].align == 4096 && m.marks[2].addr == 0x2000);
+	assert_int_equal(m.marks[3].align, 0);
+	/* Two helpers: neither symbol tells anything. */
+	assert_int_equal(m.nr_symbols, 1);
+	assert_string_equal(m.symbols[0].name, "startup_64");
+	linkmap_release(&m);
+}
+
+static void refused_of_lld(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {
+		LLD_TITLE "word\n",
+		LLD_TITLE "1000 1000 10\n",
+		LLD_TITLE "1000 1000 10 x .text\n",
+		LLD_TITLE "ffffffffffffffff 0 10 1 .text\n",
+		LLD_TITLE "1000 1000 10 1 .text\n1008 1008 10 1         a.o:(.text)\n",
+		LLD_TITLE "1000 1000 20 1 .text\n1000 1000 10 1         a.o:(.text)\n1008 1008 10 1         b.o:(.text)\n",
+	};
+	int kept = silence();
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct linkmap m;
+
+		assert_int_equal(read_text(&m, bad[i]), -1);
+	}
+	restore(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shapes), cmocka_unit_test(refused), cmocka_unit_test(mangled),
+		cmocka_unit_test(shapes_of_lld), cmocka_unit_test(refused_of_lld),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
