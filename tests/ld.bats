@@ -173,6 +173,33 @@ nothing_left() {
 	[[ "$output" == *"built without -ffunction-sections?"* ]]
 }
 
+@test "in one build: less than half of the profile stops, less than 90 % warns" {
+	make_kernel
+	profile() { { head -n 1 "$DATA/collect/chains.hot"; printf 'func %s\n' "$@"; } > p.hot; }
+	export HOTTEXT_PROFILE=p.hot
+	profile 'vfs_read 40 0' 'not_there 60 0'
+	run kernel_link vmlinux
+	echo "$output"
+	[ "$status" -eq 1 ]
+	grep -v ' samples, ' <<< "$output" > said
+	[ "$(cat said)" = "hottext: cannot use 'p.hot': only 40.0 % of it is found in 'vmlinux.hottext-trial' (--force goes on)" ]
+	[ ! -e vmlinux ]
+	[ ! -e vmlinux.hottext-trial ]
+	profile 'vfs_read 80 0' 'not_there 20 0'
+	run kernel_link vmlinux
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"hottext: warning: only 80.0 % of the profile is found in 'vmlinux.hottext-trial'"* ]]
+	rm -r vmlinux .hottext
+	profile 'vfs_read 95 0' 'not_there 5 0'
+	run kernel_link vmlinux
+	[ "$status" -eq 0 ]
+	[[ "$output" != *warning* ]]
+	rm p.hot
+	run kernel_link vmlinux
+	stops 1 "hottext: cannot read 'p.hot': No such file or directory"
+	[ ! -e vmlinux ]
+}
+
 @test "a script without a .text output section is an error" {
 	make_kernel
 	SCRIPT=$DATA/lds/no-text.lds run kernel_link vmlinux
