@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/compare/label.h"
 #include "lib/mem.h"
 
 void figures_release(struct figures *f)
@@ -79,13 +80,6 @@ void figures_add_ambiguous(struct figures *f, const struct ambiguous *row)
 	a->host = keep(f, row->host);
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Sides of an operand that name a host; *only is the last one. */
 static uint32_t count_hosts(const struct figures *f, uint32_t operand, uint32_t *only)
 {
@@ -127,32 +121,26 @@ static bool taken(const struct figures *f, uint32_t side)
 	return false;
 }
 
-/* Make labels that two sides share longer: before the host its file, and the file's whole path at last. */
-static void tell_apart(struct figures *f, const char *const *paths)
+/* Make labels that two sides share longer: by the file, and by its number when it was given twice. */
+static void tell_apart(struct figures *f, const char *const *paths, uint32_t nr_paths)
 {
 	bool *shared = xcalloc(f->nr_sides, sizeof(*shared));
 
-	for (int whole = 0; whole < 2; whole++) {
+	for (int number = 0; number < 2; number++) {
 		for (uint32_t i = 0; i < f->nr_sides; i++)
 			shared[i] = taken(f, i);
 		for (uint32_t i = 0; i < f->nr_sides; i++) {
 			struct side *s = &f->sides[i];
-			const char *path = paths[s->operand];
+			const char *path = short_path(paths, nr_paths, s->operand);
 
 			if (!shared[i])
 				continue;
-			char *label = xasprintf("%s%s%s", whole ? path : last_part(path), s->host[0] ? ":" : "", s->host);
+			char *label = number ? xasprintf("%s (%u)", s->label, s->operand + 1) :
+				      s->host[0] ? xasprintf("%s:%s", path, s->host) : xstrdup(path);
 			s->label = keep(f, label);
 			free(label);
 		}
 	}
-	for (uint32_t i = 0; i < f->nr_sides; i++)
-		if (taken(f, i)) {	/* the same file given twice */
-			char *label = xasprintf("%s (%u)", f->sides[i].label, f->sides[i].operand + 1);
-
-			f->sides[i].label = keep(f, label);
-			free(label);
-		}
 	free(shared);
 }
 
@@ -177,9 +165,9 @@ void figures_settle(struct figures *f, const char *const *paths, uint32_t nr_pat
 		struct side *s = &f->sides[i];
 		bool many = count_hosts(f, s->operand, &unused) > 1;
 
-		s->label = keep(f, many && s->host[0] ? s->host : last_part(paths[s->operand]));
+		s->label = keep(f, many && s->host[0] ? s->host : short_path(paths, nr_paths, s->operand));
 	}
-	tell_apart(f, paths);
+	tell_apart(f, paths, nr_paths);
 	if (f->nr_values)
 		qsort(f->values, f->nr_values, sizeof(*f->values), compare_values);
 }

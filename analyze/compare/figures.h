@@ -70,7 +70,7 @@ void figures_add_ambiguous(struct figures *f, const struct ambiguous *row);
 
 /*
  * When all is read: an operand that names one host at most is one side, called by the
- * last part of its path; else each host is a side. paths: [operand].
+ * end of its path; else each host is a side. paths: [operand].
  */
 void figures_settle(struct figures *f, const char *const *paths, uint32_t nr_paths);
 

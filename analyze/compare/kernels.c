@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/callgraph.h"
+#include "analyze/compare/label.h"
 #include "analyze/completion/complete.h"
 #include "analyze/image/image.h"
 #include "analyze/tlb/pageset.h"
@@ -167,24 +168,6 @@ static void make_rows(struct kernels *k, const struct counting *c)
 	qsort(k->paths, k->nr_paths, sizeof(*k->paths), compare_paths);
 }
 
-static void label_sides(struct kernels *k, const char *const *paths)
-{
-	bool differ = true;
-
-	for (int whole = 0; whole < 2; whole++) {
-		for (uint32_t i = 0; i < k->nr_sides; i++) {
-			const char *slash = whole ? NULL : strrchr(paths[i], '/');
-
-			free(k->sides[i].label);
-			k->sides[i].label = xstrdup(slash && slash[1] ? slash + 1 : paths[i]);
-			for (uint32_t n = 0; n < i; n++)
-				differ &= strcmp(k->sides[n].label, k->sides[i].label) != 0;
-		}
-		if (differ)
-			return;
-	}
-}
-
 static int read_first(struct kernels *k, const struct image *img, const char *path, const struct kernels_options *o)
 {
 	if (o->machine ? machine_init(&k->machine, o->machine) : machine_init_for(&k->machine, &img->symtab))
@@ -203,7 +186,8 @@ int kernels_init(struct kernels *k, const char *const *paths, uint32_t nr_paths,
 	memset(k, 0, sizeof(*k));
 	k->sides = xcalloc(nr_paths, sizeof(*k->sides));
 	k->nr_sides = nr_paths;
-	label_sides(k, paths);
+	for (uint32_t i = 0; i < nr_paths; i++)
+		k->sides[i].label = xstrdup(short_path(paths, nr_paths, i));
 	for (uint32_t i = 0; i < nr_paths && !ret; i++) {
 		struct image img;
 

@@ -13,7 +13,7 @@
 #include "collect/profile.h"
 
 struct kernel_side {
-	char *label;			/* path, shortened to its last part where those differ */
+	char *label;			/* its path, short */
 	char *release, *build_id;	/* "" when the kernel does not say */
 	double matched;			/* share of the profile's weight found in it, 0..1 */
 	uint64_t pages;			/* hot ones */

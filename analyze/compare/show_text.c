@@ -67,11 +67,11 @@ static int name_width(const struct figures *f, const struct pair *p)
 }
 
 /* The end of a label: file names differ there. */
-static const char *tail(const char *label)
+static const char *tail(const char *label, size_t most)
 {
 	size_t n = strlen(label);
 
-	return n > 11 ? label + n - 11 : label;
+	return n > most ? label + n - most : label;
 }
 
 static const char *runs(char *buf, size_t size, const struct pair *p, bool base)
@@ -144,7 +144,7 @@ static void show_head(FILE *fp, const struct figures *f, const struct pair *p, i
 	}
 	fprintf(fp, "%-*s", width, "");
 	for (int i = 0; i < 2; i++)
-		fprintf(fp, single ? " %11s" : " %11s %-17s", tail(i ? other : base), "min..max");
+		fprintf(fp, single ? " %11s" : " %11s %-17s", tail(i ? other : base, 11), "min..max");
 	fprintf(fp, " %10s %9s", "difference", "");
 	fputs(single ? "\n" : "       p corrected\n", fp);
 }
@@ -319,13 +319,13 @@ void show_kernels(FILE *fp, const struct kernels *k)
 		fprintf(fp, "no order saves ITLB entries on it: %s\n", k->why_none);
 	fprintf(fp, "%-34s", "");
 	for (uint32_t s = 0; s < k->nr_sides; s++)
-		fprintf(fp, " %14.14s", k->sides[s].label);
+		fprintf(fp, " %14s", tail(k->sides[s].label, 14));
 	putc('\n', fp);
 	SHOW_SIDES(fp, k, "hot pages", pages, "%.0f");
 	SHOW_SIDES(fp, k, "ITLB entries a path, mean", mean, "%.1f");
 	SHOW_SIDES(fp, k, "  95th percentile", p95, "%.0f");
 	SHOW_SIDES(fp, k, "  worst", max, "%.0f");
-	SHOW_SIDES(fp, k, "estimated misses a path, in the mix", misses, "%.2f");
+	SHOW_SIDES(fp, k, "misses a path, estimated", misses, "%.2f");
 	for (uint32_t i = 0; i < k->nr_paths && i < most; i++)
 		show_entries(fp, k, k->paths[i].root, k->paths[i].entries, "%.1f");
 	if (k->nr_paths > most)
