@@ -106,7 +106,7 @@ static void sum_edges(struct builder *b)
 		cg->edges[i] = (struct callgraph_edge){ key[0], key[1], b->sums[i].weight,
 			(uint32_t)(b->sums[i].from_off / w), (uint32_t)(b->sums[i].to_off / w) };
 	}
-	qsort(cg->edges, cg->nr_edges, sizeof(*cg->edges), compare_edges);
+	sort_array(cg->edges, cg->nr_edges, sizeof(*cg->edges), compare_edges);
 }
 
 static void add_span(struct builder *b, uint32_t unit, uint32_t start, uint32_t end)
@@ -169,7 +169,7 @@ static uint32_t join_spans(struct callgraph *cg, uint32_t first)
 {
 	uint32_t n = first;
 
-	qsort(cg->spans + first, cg->nr_spans - first, sizeof(*cg->spans), compare_spans);
+	sort_array(cg->spans + first, cg->nr_spans - first, sizeof(*cg->spans), compare_spans);
 	for (uint32_t i = first; i < cg->nr_spans; i++) {
 		struct span *s = &cg->spans[i], *last = n > first ? &cg->spans[n - 1] : NULL;
 

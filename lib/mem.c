@@ -2,6 +2,7 @@
 #include "mem.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,14 @@ static void *check(void *p, size_t size)
 	return p;
 }
 
+/* For the message: too much to be told is all there is. */
+static size_t product(size_t a, size_t b)
+{
+	size_t r;
+
+	return __builtin_mul_overflow(a, b, &r) ? SIZE_MAX : r;
+}
+
 void *xmalloc(size_t size)
 {
 	return check(malloc(size ? size : 1), size);
@@ -24,14 +33,14 @@ void *xcalloc(size_t nmemb, size_t size)
 {
 	if (!nmemb || !size)
 		nmemb = size = 1;
-	return check(calloc(nmemb, size), nmemb * size);
+	return check(calloc(nmemb, size), product(nmemb, size));
 }
 
 void *xreallocarray(void *ptr, size_t nmemb, size_t size)
 {
 	if (!nmemb || !size)
 		nmemb = size = 1;
-	return check(reallocarray(ptr, nmemb, size), nmemb * size);
+	return check(reallocarray(ptr, nmemb, size), product(nmemb, size));
 }
 
 char *xstrdup(const char *s)
@@ -67,4 +76,10 @@ char *xasprintf(const char *fmt, ...)
 		die("out of memory");
 	va_end(ap);
 	return s;
+}
+
+void sort_array(void *base, size_t nr, size_t size, int (*compare)(const void *, const void *))
+{
+	if (nr)
+		qsort(base, nr, size, compare);
 }

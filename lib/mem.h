@@ -28,6 +28,9 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 		} \
 	} while (0)
 
+/* qsort(), which must not be handed the NULL that an array of nothing is. */
+void sort_array(void *base, size_t nr, size_t size, int (*compare)(const void *, const void *));
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif

@@ -172,7 +172,7 @@ static bool read_patched(struct program *p, uint64_t start, uint64_t end, uint32
 			return false;
 		p->patched[p->nr_patched++] = (struct patched_insn){ addr, replaced_jump(&p->text, by) };
 	}
-	qsort(p->patched, p->nr_patched, sizeof(*p->patched), compare_patched);
+	sort_array(p->patched, p->nr_patched, sizeof(*p->patched), compare_patched);
 	return true;
 }
 

@@ -224,7 +224,7 @@ static void settle(struct targets *t, uint32_t first)
 
 	if (n == t->nr_items)
 		return;
-	qsort(t->items + first, t->nr_items - first, sizeof(*t->items), compare_targets);
+	sort_array(t->items + first, t->nr_items - first, sizeof(*t->items), compare_targets);
 	for (uint32_t i = first; i < t->nr_items; i++) {
 		if (n > first && t->items[n - 1].func == t->items[i].func)
 			continue;

@@ -150,7 +150,7 @@ static void take_calls(struct evidence *e, struct program *prog)
 			caller, callee, site, off, p->call_weights[i], 0, 0,
 		};
 	}
-	qsort(e->calls, e->nr_calls, sizeof(*e->calls), compare_calls);
+	sort_array(e->calls, e->nr_calls, sizeof(*e->calls), compare_calls);
 }
 
 static void take_touches(struct evidence *e)
@@ -165,7 +165,7 @@ static void take_touches(struct evidence *e)
 		if (func != INDEX_NONE)
 			e->touches[e->nr_touches++] = (struct evidence_touch){ func, chunk, p->touch_weights[i] };
 	}
-	qsort(e->touches, e->nr_touches, sizeof(*e->touches), compare_touches);
+	sort_array(e->touches, e->nr_touches, sizeof(*e->touches), compare_touches);
 }
 
 static void index_by_func(struct evidence *e, uint32_t nr_funcs)

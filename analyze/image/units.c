@@ -142,8 +142,8 @@ static int cmp_groups(const void *va, const void *vb)
 
 int units_finish(struct image *img, const char *path)
 {
-	qsort(img->units, img->nr_units, sizeof(*img->units), units_cmp);
-	qsort(img->groups, img->nr_groups, sizeof(*img->groups), cmp_groups);
+	sort_array(img->units, img->nr_units, sizeof(*img->units), units_cmp);
+	sort_array(img->groups, img->nr_groups, sizeof(*img->groups), cmp_groups);
 	for (uint32_t i = 1; i < img->nr_units; i++) {
 		const struct unit *a = &img->units[i - 1], *b = &img->units[i];
 
@@ -185,7 +185,7 @@ static int read_code(struct code *t, Elf *elf, const char *path)
 			.bytes = data ? data->d_buf : NULL,
 		};
 	}
-	qsort(t->sections, t->nr_sections, sizeof(*t->sections), cmp_code);
+	sort_array(t->sections, t->nr_sections, sizeof(*t->sections), cmp_code);
 	return 0;
 }
 

@@ -95,7 +95,7 @@ static void find_ranges(struct infer *in)
 			continue;
 		in->ranges[in->nr_ranges++] = (struct range){ start, end, gb->group, gb->section };
 	}
-	qsort(in->ranges, in->nr_ranges, sizeof(*in->ranges), cmp_ranges);
+	sort_array(in->ranges, in->nr_ranges, sizeof(*in->ranges), cmp_ranges);
 	for (uint32_t i = 0; i < in->nr_ranges; i++)
 		if (!out || in->ranges[i].start >= in->ranges[out - 1].end)
 			in->ranges[out++] = in->ranges[i];
@@ -414,7 +414,7 @@ void units_from_symbols(struct image *img, const struct code *t)
 		bool outside = s->addr < img->text_start || s->addr >= img->text_end;
 		fixed_unit(img, s->name, s->addr, s->size, g == GROUP_MAIN && outside ? GROUP_INIT : g);
 	}
-	qsort(img->units, img->nr_units, sizeof(*img->units), units_cmp);
+	sort_array(img->units, img->nr_units, sizeof(*img->units), units_cmp);
 	fix_namesakes(img);
 	give_alignments(img);
 	add_groups(img, t);
