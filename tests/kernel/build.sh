@@ -8,6 +8,7 @@
 #   build.sh through NAME RESULT     link the stock build again, through the wrapper with nothing asked of it
 #   build.sh relink NAME RESULT      link the fs build again with HOTTEXT_PLAN or HOTTEXT_PROFILE as in the
 #                                    environment (neither: link order); vmlinux, vmlinux.map and the image go to RESULT
+#   build.sh modules NAME SOURCES    build the modules in that folder for the kernel linked last, as in the environment
 # NAME is x86_64, x86_64-ibt, x86_64-llvm, x86_64-6.12, ppc405, arm64, arm, riscv64 or mpc885; its configuration is
 # samples/linux-6.1-NAME.config, for the last four on top of linux-6.1-small.config, for other x86_64 kernels on top
 # of that of x86_64. stock: as the kernel builds by itself; fs: make CFLAGS_KERNEL=-ffunction-sections LD=hottext-ld.
@@ -67,7 +68,7 @@ describe()
 	source=$HOTTEXT_CACHE/$package
 	case $1 in
 	x86_64|x86_64-*)
-		arch=x86 cross= target=bzImage image=arch/x86/boot/bzImage ;;
+		arch=x86 cross= target="bzImage modules" image=arch/x86/boot/bzImage ;;
 	ppc405)
 		arch=powerpc cross=powerpc-linux-gnu- target=zImage image=arch/powerpc/boot/cuImage.hotfoot.elf ;;
 	arm64)
@@ -131,7 +132,7 @@ build_kernel()
 		mkdir -p "$folder"
 		(
 			unset HOTTEXT_PLAN HOTTEXT_PROFILE
-			configure "$folder" "$2" && kmake "$folder" "$2" "$target"
+			configure "$folder" "$2" && kmake "$folder" "$2" $target
 		) > "$folder/build.log" 2>&1 || { say_tail "$folder/build.log"; die "the build of $1 ($2) failed"; }
 		mkdir -p "$folder/first"
 		cp "$folder/vmlinux" "$folder/first/"
@@ -150,7 +151,7 @@ link_again()
 	# Kbuild knows nothing of plans: only a missing vmlinux is linked again.
 	rm -f "$folder/vmlinux" "$folder"/.tmp_vmlinux.* "$folder/$image" "$result/vmlinux"
 	echo 0 > "$folder/.version"
-	kmake "$folder" "$mode" "$target" > "$result/link.log" 2>&1 ||
+	kmake "$folder" "$mode" $target > "$result/link.log" 2>&1 ||
 		{ say_tail "$result/link.log"; die "the link of $1 failed"; }
 	cp "$folder/vmlinux" "$folder/vmlinux.map" "$result/"
 	[ "$image" = vmlinux ] || cp "$folder/$image" "$result/"
@@ -174,11 +175,15 @@ folder)
 relink)
 	unpack_source
 	link_again "$2" fs "${3:?}" ;;
+modules)
+	unpack_source
+	kmake "$(build_folder "$2" fs)" fs M="${3:?}" CFLAGS_MODULE=-ffunction-sections modules > "$3/build.log" 2>&1 ||
+		{ say_tail "$3/build.log"; die "the build of modules for $2 failed"; } ;;
 through)
 	unpack_source
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE
 	link_again "$2" through "${3:?}" ;;
 *)
-	sed -n 's/^# \?//;3,15p' "$0" >&2
+	sed -n 's/^# \?//;3,16p' "$0" >&2
 	exit 2 ;;
 esac

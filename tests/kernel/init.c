@@ -5,6 +5,7 @@
 //   hottext.scale=N        per cent of the iterations
 //   hottext.record=perf    perf record around them, perf.data to the port
 //   hottext.record=graph   trace-cmd record of function_graph, trace.dat to the port
+//   hottext.record=probe   /usr/bin/probe instead (probe.c), what it leaves to the port
 //   hottext.freq=N         samples a second; default 4000
 //   hottext.filter=NAME    graph: only what this function calls
 //   hottext.port=DEVICE    where recordings leave; default /dev/ttyS1
@@ -166,6 +167,13 @@ static int record_graph(const struct request *r)
 	return run_program(r->filter[0] ? part : whole) ? -1 : send_file("/tmp/trace.dat", r->port);
 }
 
+static int run_probe(const struct request *r)
+{
+	const char *const argv[] = { "/usr/bin/probe", NULL };
+
+	return run_program(argv) | send_file("/tmp/probe.out", r->port);
+}
+
 static void mount(const char *type, const char *where)
 {
 	sys(mkdirat, AT_FDCWD, where, 0755);
@@ -250,6 +258,8 @@ int main(int argc, char **argv, char **envp)
 		failed = record_perf(&r);
 	else if (str_equal(r.record, "graph"))
 		failed = record_graph(&r);
+	else if (str_equal(r.record, "probe"))
+		failed = run_probe(&r);
 	else
 		failed = run_list(r.run, str_number(r.scale));
 	say(failed ? "DONE with failures\n" : "DONE\n");

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Builds the guest's program and its initramfs: initramfs.sh OUT.cpio [PROGRAM...]
-# Each PROGRAM (perf, trace-cmd) is put in with the libraries it needs; CROSS_COMPILE and GUEST_CFLAGS choose the target.
+# Each PROGRAM (perf, trace-cmd) is put in with the libraries it needs; "probe" is built from probe.c, and NAME.ko is a
+# module. CROSS_COMPILE and GUEST_CFLAGS choose the target.
 set -eu
 
 out=${1:?usage: initramfs.sh OUT.cpio [PROGRAM...]}
@@ -11,10 +12,18 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
 mkdir -p "$root"/{dev,proc,sys,tmp,usr/bin,bin,etc}
-"${CROSS_COMPILE-}gcc" -std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-builtin -fno-stack-protector \
-	-fno-tree-loop-distribute-patterns -fno-pie -no-pie -static -nostdlib ${GUEST_CFLAGS-} -I"$here" \
-	-o "$root/init" "$here"/{init,sys,work,mix}.c -lgcc
-"${CROSS_COMPILE-}strip" "$root/init"
+
+# build OUT SOURCE...
+build()
+{
+	local to=$1
+	shift
+	"${CROSS_COMPILE-}gcc" -std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-builtin -fno-stack-protector \
+		-fno-tree-loop-distribute-patterns -fno-pie -no-pie -static -nostdlib ${GUEST_CFLAGS-} -I"$here" \
+		-o "$to" "$@" -lgcc
+	"${CROSS_COMPILE-}strip" "$to"
+}
+build "$root/init" "$here"/{init,sys,work,mix}.c
 
 # A program, the libraries that ldd names and the loader, at the paths where they are here.
 add_program()
@@ -28,7 +37,15 @@ add_program()
 	done
 }
 for program; do
-	add_program "$program"
+	case $program in
+	probe)
+		build "$root/usr/bin/probe" "$here"/{probe,sys}.c ;;
+	*.ko)
+		mkdir -p "$root/lib/modules"
+		cp "$program" "$root/lib/modules/" ;;
+	*)
+		add_program "$program" ;;
+	esac
 	if [ "$program" = trace-cmd ]; then
 		mkdir -p "$root"/usr/lib/x86_64-linux-gnu
 	fi
