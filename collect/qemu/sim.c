@@ -32,6 +32,8 @@ static bool parse_word(struct sim_spec *spec, const char *word)
 	for (unsigned int i = 0; i < 3; i++)
 		if (!strcmp(word, flushes[i]))
 			return spec->flush = (enum sim_flush)i, true;
+	if (!strcmp(word, "user=apart"))
+		return spec->user_apart = true;
 	if (!parse_page(&word, &spec->kernel_shift))
 		return false;
 	spec->user_shift = spec->kernel_shift;
@@ -92,8 +94,8 @@ void sim_describe(const struct sim_spec *spec, char *buf, unsigned long size)
 		snprintf(ways, sizeof(ways), " %u-way", spec->ways);
 	bool two_sizes = spec->user_shift != spec->kernel_shift;
 
-	snprintf(buf, size, "%ux%s%s%s%s %s%s", spec->entries, page, two_sizes ? "/" : "", two_sizes ? user : "", ways,
-		 policies[spec->policy], flushes[spec->flush]);
+	snprintf(buf, size, "%ux%s%s%s%s %s%s%s", spec->entries, page, two_sizes ? "/" : "", two_sizes ? user : "", ways,
+		 policies[spec->policy], flushes[spec->flush], spec->user_apart ? " user=apart" : "");
 }
 
 bool sim_init(struct sim *s, const struct sim_spec *spec)

@@ -19,12 +19,13 @@
 enum sim_policy { SIM_LRU, SIM_FIFO, SIM_RR, SIM_RANDOM };
 enum sim_flush { SIM_FLUSH_NONE, SIM_FLUSH_USER, SIM_FLUSH_ALL };	/* at an address-space switch */
 
-/* ENTRIES[xWAYS][:PAGE[/USERPAGE]][:lru|fifo|rr|random][:flush=none|user|all] */
+/* ENTRIES[xWAYS][:PAGE[/USERPAGE]][:lru|fifo|rr|random][:flush=none|user|all][:user=apart] */
 struct sim_spec {
 	uint32_t entries, ways;		/* ways == entries: fully associative */
 	unsigned int kernel_shift, user_shift;	/* log2 of the page sizes */
 	enum sim_policy policy;
 	enum sim_flush flush;
+	bool user_apart;	/* user pages have an array of their own, which is not simulated */
 };
 
 struct sim_counts {
@@ -65,6 +66,8 @@ static inline void sim_touch(struct sim *s, uint64_t first, uint64_t last, bool 
 	uint64_t above = kernel ? 1 : s->space;
 	uint64_t a = (first >> shift) << 1 | above, b = (last >> shift) << 1 | above;
 
+	if (s->spec.user_apart && !kernel)
+		return;
 	if (a != s->last)
 		sim_touch_tag(s, a, kernel);
 	if (b != a)

@@ -35,7 +35,7 @@ static const struct opt options[] = {
 	{ 0, "mark", "SYMBOL", "recording goes on and off each time the guest enters it",
 	  OPT_LIST, &o.marks, 0, 0 },
 	{ 0, "machine-sim", "SPEC", "simulate an ITLB: ENTRIES[xWAYS][:PAGE[/USERPAGE]][:lru|fifo|rr|random]"
-	  "[:flush=none|user|all]", OPT_LIST, &o.sims, 0, 0 },
+	  "[:flush=none|user|all][:user=apart]", OPT_LIST, &o.sims, 0, 0 },
 	{ 0, "count", "SYMBOL", "count executions of what begins there (a symbol or 0xADDRESS)",
 	  OPT_LIST, &o.count, 0, 0 },
 	{ 0, "counts", "FILE", "write the simulation's counts here (default: standard error)", OPT_STRING,

@@ -453,12 +453,13 @@ static void parses_sim_specs(void **state)
 {
 	static const char *const bad[] = {
 		"", "0", "x8", "32x5", "33x8", "24x8", "32:3K", "32:lru:what", "32:4K/", "99999999", "32x",
-		"32:flush=some", "32:4Kx", "-3",
+		"32:flush=some", "8:user=near", "32:4Kx", "-3",
 	};
 	static const struct { const char *spec, *text; } good[] = {
 		{ "32", "32x4K lru" }, { "64:fifo", "64x4K fifo" }, { "128x8:4K:lru", "128x4K 8-way lru" },
 		{ "8:2M/4K", "8x2M/4K lru" }, { "64:1K:rr:flush=user", "64x1K rr flush=user" },
 		{ "16x16:512K:random:flush=all", "16x512K random flush=all" }, { "1:256M", "1x256M lru" },
+		{ "8:2M:user=apart", "8x2M lru user=apart" },
 	};
 	struct sim_spec spec;
 	char buf[96];

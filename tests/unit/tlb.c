@@ -11,6 +11,7 @@
 
 #include "analyze/tlb/machine.h"
 #include "analyze/tlb/tlb.h"
+#include "collect/qemu/sim.h"
 
 enum { KIND_USER, KIND_TEXT, KIND_DATA, KIND_MODULE };
 
@@ -22,17 +23,17 @@ struct entry {
 };
 
 struct ref_level {
-	struct entry e[128];
+	struct entry e[256];
 	uint32_t entries, ways;
 	enum tlb_policy policy;
-	uint32_t turn[128];		/* [set] */
-	bool tree[128][64];		/* [set][node], plru */
+	uint32_t turn[256];		/* [set] */
+	bool tree[256][64];		/* [set][node], plru */
 	uint64_t random;
 };
 
 struct ref {
 	const struct machine *m;
-	struct ref_level level[MACHINE_MAX_LEVELS];
+	struct ref_level level[MACHINE_MAX_LEVELS], large[MACHINE_MAX_LEVELS];
 	uint64_t clock, space;
 	struct tlb_counts counts;
 	bool have_last, in_kernel;
@@ -56,6 +57,8 @@ static struct ref *ref_new(const struct machine *m)
 		v->ways = l->ways == l->entries ? v->entries : l->ways;
 		v->policy = l->policy;
 		v->random = 0x9e3779b97f4a7c15u + i;
+		r->large[i] = (struct ref_level){ .entries = l->large_entries, .ways = l->large_ways, .policy = l->policy,
+						  .random = v->random };
 	}
 	return r;
 }
@@ -154,13 +157,19 @@ static uint32_t page_of(const struct ref *r, uint32_t level, int kind)
 	return cap && cap < page ? cap : page;
 }
 
+/* Where pages of that kind live: an array of their own for large ones, if the level has it. */
+static struct ref_level *ref_array(struct ref *r, uint32_t n, int kind)
+{
+	return page_of(r, n, kind) > 4096 && r->large[n].entries ? &r->large[n] : &r->level[n];
+}
+
 static bool ref_touch(struct ref *r, uint64_t addr, int kind)
 {
 	uint32_t n;
 	bool hit = false;
 
 	for (n = 0; n < r->m->nr_levels; n++) {
-		struct ref_level *v = &r->level[n];
+		struct ref_level *v = ref_array(r, n, kind);
 		struct entry want = { .kind = kind, .page = addr / page_of(r, n, kind), .space = r->space };
 		uint32_t set = (uint32_t)(want.page % (v->entries / v->ways));
 		struct entry *e = ref_find(v, set, &want);
@@ -173,7 +182,7 @@ static bool ref_touch(struct ref *r, uint64_t addr, int kind)
 		}
 	}
 	while (n--) {
-		struct ref_level *v = &r->level[n];
+		struct ref_level *v = ref_array(r, n, kind);
 		struct entry want = { .kind = kind, .page = addr / page_of(r, n, kind), .space = r->space };
 
 		ref_fill(r, v, (uint32_t)(want.page % (v->entries / v->ways)), want);
@@ -218,6 +227,18 @@ static void ref_advance(struct ref *r, uint32_t len)
 			ref_data(r, (1 << 20) + k);
 }
 
+static void ref_flush(struct ref *r, bool user, bool kernel)
+{
+	r->have_last = false;
+	for (uint32_t n = 0; n < 2 * r->m->nr_levels; n++) {
+		struct ref_level *v = n % 2 ? &r->large[n / 2] : &r->level[n / 2];
+
+		for (uint32_t i = 0; i < v->entries; i++)
+			if (v->e[i].kind == KIND_USER ? user : kernel)
+				v->e[i].valid = false;
+	}
+}
+
 static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 {
 	bool text = addr >= r->text_start && addr < r->text_end;
@@ -225,10 +246,7 @@ static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 
 	if (r->m->flush_on_mode && kernel != r->in_kernel) {
 		r->in_kernel = kernel;
-		r->have_last = false;
-		for (uint32_t n = 0; n < r->m->nr_levels; n++)
-			for (uint32_t i = 0; i < r->level[n].entries; i++)
-				r->level[n].e[i].valid = false;
+		ref_flush(r, true, true);
 	}
 	uint32_t size = page_of(r, 0, kind);
 
@@ -255,14 +273,7 @@ static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 static void ref_switch(struct ref *r)
 {
 	r->space++;
-	r->have_last = false;
-	for (uint32_t n = 0; n < r->m->nr_levels; n++)
-		for (uint32_t i = 0; i < r->level[n].entries; i++) {
-			struct entry *e = &r->level[n].e[i];
-
-			if (r->m->flush_global || (r->m->flush_on_switch && e->kind == KIND_USER))
-				e->valid = false;
-		}
+	ref_flush(r, r->m->flush_global || r->m->flush_on_switch, r->m->flush_global);
 }
 
 static uint64_t seed;
@@ -277,7 +288,7 @@ static struct machine random_machine(enum tlb_policy policy)
 	static const uint32_t entries[] = { 1, 2, 4, 8, 16, 32, 64 };
 	struct machine m = { .text_page = 4096, .user_page = 4096, .module_page = 4096 };
 
-	m.nr_levels = 1 + rnd(2);
+	m.nr_levels = 1 + rnd(MACHINE_MAX_LEVELS);
 	for (uint32_t i = 0; i < m.nr_levels; i++) {
 		struct tlb_level *l = &m.levels[i];
 
@@ -291,10 +302,17 @@ static struct machine random_machine(enum tlb_policy policy)
 		if (l->ways == l->entries && l->ways > 4 && policy != TLB_PLRU)
 			l->locked = rnd(4);
 		if (!rnd(3))
-			l->max_page = 4096;
+			l->max_page = 4096 << 2 * rnd(2);
+		if (!rnd(3)) {
+			l->large_entries = 1u << rnd(4);
+			l->large_ways = l->large_entries >> rnd(2);
+			l->large_ways = l->large_ways ? l->large_ways : 1;
+		}
 	}
 	if (!rnd(3))
 		m.text_page = 65536;
+	if (!rnd(4))
+		m.user_page = 16384;
 	m.flush_on_switch = rnd(2);
 	m.flush_global = !rnd(4);
 	m.flush_on_mode = !rnd(5);
@@ -347,6 +365,61 @@ static void against_reference(void **state)
 		struct machine m = random_machine(policy);
 
 		run_trace(&m, 300 + rnd(300));
+	}
+}
+
+/* The machine that the plugin's simulator is, where it can be one. */
+static struct machine machine_like(const struct sim_spec *spec)
+{
+	static const enum tlb_policy policies[] = { [SIM_LRU] = TLB_LRU, [SIM_FIFO] = TLB_FIFO, [SIM_RR] = TLB_ROUND_ROBIN };
+	struct machine m = {
+		.nr_levels = 1, .text_page = 1u << spec->kernel_shift, .module_page = 1u << spec->kernel_shift,
+		.user_page = spec->user_apart ? 4096 : 1u << spec->user_shift,
+		.flush_on_switch = spec->flush == SIM_FLUSH_USER, .flush_global = spec->flush == SIM_FLUSH_ALL,
+		.levels = { { .entries = spec->entries, .ways = spec->ways, .policy = policies[spec->policy] } },
+	};
+
+	if (spec->user_apart) {
+		m.levels[0].large_entries = spec->entries;
+		m.levels[0].large_ways = spec->ways;
+	}
+	return m;
+}
+
+/* What is predicted by replay and what the plugin counts in the guest are one and the same machine. */
+static void plugin_counts_alike(void **state)
+{
+	static const char *const specs[] = { "16", "32", "64x8", "128x8", "64:rr", "8:2M:user=apart", "32:16K", "8x2:fifo",
+					     "32:4K:flush=user", "4:64K/4K:rr:flush=all", "2:1K" };
+
+	(void)state;
+	seed = 42;
+	for (uint32_t round = 0; round < 20 * sizeof(specs) / sizeof(*specs); round++) {
+		struct sim_spec spec;
+		struct sim sim;
+
+		assert_true(sim_parse(&spec, specs[round % (sizeof(specs) / sizeof(*specs))]));
+		assert_true(sim_init(&sim, &spec));
+		struct machine m = machine_like(&spec);
+		struct tlb *t = tlb_new(&m);
+		uint32_t set = 2 + rnd(3 * spec.entries) * (1u << spec.kernel_shift) / 4096;
+		for (uint32_t i = 0; i < 2000; i++) {
+			bool kernel = rnd(4);
+			uint32_t len = 1 + rnd(64);
+			uint64_t addr = 4096 * (uint64_t)rnd(set) + rnd(4096) + (kernel ? 0xc0000000 : 0);
+
+			if (!rnd(60)) {
+				tlb_switch(t);
+				sim_switch(&sim);
+			}
+			tlb_fetch(t, addr, len, kernel);
+			sim_touch(&sim, addr, addr + len - 1, kernel);
+		}
+		assert_int_equal(tlb_get_counts(t).kernel_misses, sim.counts.misses[1]);
+		if (!spec.user_apart)
+			assert_int_equal(tlb_get_counts(t).user_misses, sim.counts.misses[0]);
+		sim_release(&sim);
+		tlb_free(t);
 	}
 }
 
@@ -442,6 +515,7 @@ int main(void)
 		cmocka_unit_test_prestate(against_reference, (void *)TLB_RANDOM),
 		cmocka_unit_test_prestate(against_reference, (void *)TLB_ROUND_ROBIN),
 		cmocka_unit_test_prestate(against_reference, (void *)TLB_PLRU),
+		cmocka_unit_test(plugin_counts_alike),
 		cmocka_unit_test(small_cases),
 		cmocka_unit_test(straddling),
 		cmocka_unit_test(large_array),
