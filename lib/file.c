@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -84,48 +85,94 @@ void mapfile_release(struct mapfile *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* Temporaries alive now, for the signal handler. */
-static char *volatile live_tmp[16];
+/* Temporaries alive now: an end that nobody planned removes them. */
+static const char *volatile temps[32];
+static pid_t temps_owner;	/* a child before its exec has them in memory, too */
 
-static void forget_tmp(const char *tmp)
+static void remove_temps(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(live_tmp); i++)
-		if (live_tmp[i] == tmp)
-			live_tmp[i] = NULL;
+	if (getpid() != temps_owner)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(temps); i++)
+		if (temps[i])
+			unlink(temps[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(temps); i++)
+		if (temps[i])
+			rmdir(temps[i]);
 }
 
-static void remember_tmp(char *tmp)
+void temp_remember(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(live_tmp); i++) {
-		if (!live_tmp[i]) {
-			live_tmp[i] = tmp;
+	if (temps_owner != getpid()) {	/* the first; or a child's first, whose parent's are not its own */
+		if (!temps_owner)
+			atexit(remove_temps);
+		for (size_t i = 0; i < ARRAY_SIZE(temps); i++)
+			temps[i] = NULL;
+		temps_owner = getpid();
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(temps); i++) {
+		if (!temps[i]) {
+			temps[i] = path;
 			return;
 		}
 	}
 }
 
+void temp_forget(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(temps); i++)
+		if (temps[i] == path)
+			temps[i] = NULL;
+}
+
+static const int end_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
 static void on_signal(int sig)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(live_tmp); i++)
-		if (live_tmp[i])
-			unlink(live_tmp[i]);
+	remove_temps();
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
 
 void outfile_catch_signals(void)
 {
-	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction sa = { .sa_handler = on_signal };
 
-	for (size_t i = 0; i < ARRAY_SIZE(sigs); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(end_signals); i++) {
 		struct sigaction old;
 
 		/* A shell's `nohup` or `&` may have had the signal ignored: leave that. */
-		if (!sigaction(sigs[i], NULL, &old) && old.sa_handler == SIG_IGN)
+		if (!sigaction(end_signals[i], NULL, &old) && old.sa_handler == SIG_IGN)
 			continue;
-		sigaction(sigs[i], &sa, NULL);
+		sigaction(end_signals[i], &sa, NULL);
 	}
+}
+
+/* mkstemp, or mkdtemp where dir is true, and no signal between the making and the remembering. 0 or -1. */
+static int make_temp(char *path, bool dir)
+{
+	sigset_t ends, old;
+
+	sigemptyset(&ends);
+	for (size_t i = 0; i < ARRAY_SIZE(end_signals); i++)
+		sigaddset(&ends, end_signals[i]);
+	sigprocmask(SIG_BLOCK, &ends, &old);
+	int fd = dir ? -!mkdtemp(path) : mkostemp(path, O_CLOEXEC), err = errno;
+	if (fd >= 0)
+		temp_remember(path);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	errno = err;
+	return fd;
+}
+
+int temp_file(char *path)
+{
+	return make_temp(path, false);
+}
+
+int temp_folder(char *path)
+{
+	return make_temp(path, true);
 }
 
 int outfile_init(struct outfile *f, const char *path)
@@ -145,7 +192,7 @@ int outfile_init(struct outfile *f, const char *path)
 	}
 	f->path = xstrdup(path);
 	f->tmp = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(f->tmp, O_CLOEXEC);
+	int fd = temp_file(f->tmp);
 	if (fd < 0) {
 		error("cannot write '%s': %s", path, strerror(errno));
 		free(f->tmp);
@@ -153,7 +200,6 @@ int outfile_init(struct outfile *f, const char *path)
 		outfile_abort(f);
 		return -1;
 	}
-	remember_tmp(f->tmp);
 	mode_t mask = umask(0);
 	umask(mask);
 	fchmod(fd, 0666 & ~mask);
@@ -186,7 +232,7 @@ int outfile_commit(struct outfile *f)
 		return -1;
 	}
 	if (f->tmp) {
-		forget_tmp(f->tmp);
+		temp_forget(f->tmp);
 		free(f->tmp);
 		f->tmp = NULL;
 	}
@@ -200,7 +246,7 @@ void outfile_abort(struct outfile *f)
 		fclose(f->fp);
 	if (f->tmp) {
 		unlink(f->tmp);
-		forget_tmp(f->tmp);
+		temp_forget(f->tmp);
 	}
 	free(f->tmp);
 	free(f->path);

@@ -40,8 +40,19 @@ int outfile_commit(struct outfile *f);
 /* Drop what was written; safe after commit and on a zeroed struct. */
 void outfile_abort(struct outfile *f);
 
-/* Remove temporaries of unfinished outfiles on SIGINT, SIGTERM and SIGHUP, then die of the signal. */
+/* Remove temporaries on SIGINT, SIGTERM and SIGHUP, then die of the signal. */
 void outfile_catch_signals(void);
+
+/*
+ * Have a file or an empty folder removed should this process exit, or die of one of those signals, before it is
+ * forgotten again. The path is borrowed until then. What cannot be remembered, since too many are, is left behind.
+ */
+void temp_remember(const char *path);
+void temp_forget(const char *path);
+
+/* Make and remember a file (returns its descriptor) or folder; "XXXXXX" at the end of path becomes its name. -1: errno. */
+int temp_file(char *path);
+int temp_folder(char *path);
 
 /* Directory part + "/" + name; the caller frees. */
 char *path_join(const char *dir, const char *name);

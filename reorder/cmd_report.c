@@ -2,6 +2,7 @@
 /* hottext report: shows a plan as text, pictures or HTML. */
 #include "commands.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,18 +92,19 @@ static void put_picture(const struct view *v, FILE *fp)
 static int draw(const struct view *v)
 {
 	char dot[] = "/tmp/hottext-XXXXXX";
-	int fd = mkstemp(dot), ret;
+	int fd = temp_file(dot), ret;
 	FILE *fp = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!fp)
-		return error("cannot write '%s'", dot);
+		return error("cannot write '%s': %s", dot, strerror(errno));
 	put_picture(v, fp);
-	if (ferror(fp) | fclose(fp)) {
-		unlink(dot);
-		return error("cannot write '%s'", dot);
-	}
-	ret = dot_draw(dot, opt_output);
+	errno = EIO;
+	if (ferror(fp) | fclose(fp))
+		ret = error("cannot write '%s': %s", dot, strerror(errno));
+	else
+		ret = dot_draw(dot, opt_output);
 	unlink(dot);
+	temp_forget(dot);
 	if (ret > 0)
 		return error("cannot draw '%s': no dot program: install graphviz, or write a .dot file",
 			     opt_output);
