@@ -67,6 +67,8 @@ static uint32_t find_unit(const struct order_reader *r, char *name)
 	if (paren) {
 		strip_pattern(name);
 		paren = strchr(name, '(');
+		if (!paren)	/* it stood behind a ')' */
+			return INDEX_NONE;
 		uint32_t o = index_find_str(&r->objects, name);
 		if (o != INDEX_NONE)
 			return r->object_unit[o];
