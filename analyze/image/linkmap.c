@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/image/linkmap_lld.h"
+#include "analyze/image/linkmap_parts.h"
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
@@ -23,9 +24,9 @@ struct parse {
 	bool ended;		/* the closing "OUTPUT(" was seen */
 };
 
-static const char *intern(struct linkmap *m, const char *s, size_t len)
+static const char *intern(struct linkmap *m, struct linkmap_text text)
 {
-	return index_str(&m->strings, index_add(&m->strings, s, len));
+	return index_str(&m->strings, index_add(&m->strings, text.s, text.len));
 }
 
 static const char *skip_blanks(const char *p)
@@ -56,72 +57,89 @@ static bool scan_0x(const char **p, uint64_t *out)
 	return true;
 }
 
-static bool is_code(const char *name, size_t len)
+bool linkmap_is_code(struct linkmap_text name)
 {
 	static const char text[] = ".text";
 	size_t n = sizeof(text) - 1;
 
-	return len >= n && (!memcmp(name, text, n) || !memcmp(name + len - n, text, n));
+	return name.len >= n && (!memcmp(name.s, text, n) || !memcmp(name.s + name.len - n, text, n));
 }
 
-static int too_big(struct parse *ps)
+int linkmap_check_room(const struct linkmap *m, struct input *in)
 {
-	return error("cannot read '%s': line %lu: more than %d items", input_name(ps->in), input_lineno(ps->in),
-		     MAX_ITEMS);
+	if (m->nr_sections < MAX_ITEMS && m->nr_marks < MAX_ITEMS && m->nr_symbols < MAX_ITEMS)
+		return 0;
+	return error("cannot read '%s': line %lu: more than %d items", input_name(in), input_lineno(in), MAX_ITEMS);
+}
+
+int linkmap_add_output(struct linkmap *m, struct input *in, struct linkmap_text name, uint64_t addr, uint64_t size)
+{
+	if (addr + size < addr)
+		return error("cannot read '%s': line %lu: output section past the end of memory", input_name(in),
+			     input_lineno(in));
+	ALLOC_GROW(m->outputs, m->nr_outputs + 1, m->alloc_outputs);
+	m->outputs[m->nr_outputs++] = (struct linkmap_output){
+		.name = intern(m, name), .addr = addr, .size = size, .first_section = m->nr_sections,
+	};
+	return 0;
+}
+
+int linkmap_add_section(struct linkmap *m, struct input *in, struct linkmap_text name, struct linkmap_text object,
+			uint64_t addr, uint64_t size)
+{
+	struct linkmap_output *o = &m->outputs[m->nr_outputs - 1];
+
+	if (addr < o->addr || size > o->size || addr - o->addr > o->size - size) {
+		if (!size)
+			return 0;	/* dropped sections are listed at address 0 */
+		return error("cannot read '%s': line %lu: section outside '%s'", input_name(in), input_lineno(in), o->name);
+	}
+	if (linkmap_check_room(m, in))
+		return -1;
+	ALLOC_GROW(m->sections, m->nr_sections + 1, m->alloc_sections);
+	m->sections[m->nr_sections++] = (struct linkmap_section){
+		.name = intern(m, name), .object = intern(m, object), .addr = addr, .size = size,
+		.output = m->nr_outputs - 1,
+	};
+	o->nr_sections++;
+	return 0;
+}
+
+void linkmap_add_mark(struct linkmap *m, uint64_t addr, uint64_t align, struct linkmap_text symbol)
+{
+	ALLOC_GROW(m->marks, m->nr_marks + 1, m->alloc_marks);
+	m->marks[m->nr_marks++] = (struct linkmap_mark){
+		.before = m->nr_sections, .output = m->nr_outputs - 1, .addr = addr, .align = align,
+		.symbol = symbol.len ? intern(m, symbol) : NULL,
+	};
+}
+
+void linkmap_add_symbol(struct linkmap *m, struct linkmap_text name, uint64_t addr)
+{
+	ALLOC_GROW(m->symbols, m->nr_symbols + 1, m->alloc_symbols);
+	m->symbols[m->nr_symbols++] = (struct linkmap_symbol){ .name = intern(m, name), .addr = addr };
 }
 
 static int add_output(struct parse *ps, const char *name, size_t len, const char *p)
 {
-	struct linkmap *m = ps->map;
+	struct linkmap_text text = { name, len };
 	uint64_t addr, size;
 
 	ps->in_output = false;
-	if (!is_code(name, len) || !scan_0x(&p, &addr) || !scan_0x(&p, &size))
+	if (!linkmap_is_code(text) || !scan_0x(&p, &addr) || !scan_0x(&p, &size))
 		return 0;
-	if (addr + size < addr)
-		return error("cannot read '%s': line %lu: output section past the end of memory", input_name(ps->in),
-			     input_lineno(ps->in));
-	ALLOC_GROW(m->outputs, m->nr_outputs + 1, m->alloc_outputs);
-	m->outputs[m->nr_outputs++] = (struct linkmap_output){
-		.name = intern(m, name, len), .addr = addr, .size = size, .first_section = m->nr_sections,
-	};
 	ps->in_output = true;
-	return 0;
+	return linkmap_add_output(ps->map, ps->in, text, addr, size);
 }
 
 static int add_section(struct parse *ps, const char *name, size_t len, const char *p)
 {
-	struct linkmap *m = ps->map;
-	const struct linkmap_output *o = &m->outputs[m->nr_outputs - 1];
 	uint64_t addr, size;
 
 	if (!scan_0x(&p, &addr) || !scan_0x(&p, &size) || !*p)
 		return 0;	/* a pattern, or a data statement */
-	if (addr < o->addr || size > o->size || addr - o->addr > o->size - size) {
-		if (!size)
-			return 0;	/* dropped sections are listed at address 0 */
-		return error("cannot read '%s': line %lu: section outside '%s'", input_name(ps->in), input_lineno(ps->in),
-			     o->name);
-	}
-	if (m->nr_sections >= MAX_ITEMS)
-		return too_big(ps);
-	ALLOC_GROW(m->sections, m->nr_sections + 1, m->alloc_sections);
-	m->sections[m->nr_sections++] = (struct linkmap_section){
-		.name = intern(m, name, len), .object = intern(m, p, strlen(p)),
-		.addr = addr, .size = size, .output = m->nr_outputs - 1,
-	};
-	m->outputs[m->nr_outputs - 1].nr_sections++;
-	return 0;
-}
-
-static void add_mark(struct parse *ps, uint64_t addr, uint64_t align, const char *symbol)
-{
-	struct linkmap *m = ps->map;
-
-	ALLOC_GROW(m->marks, m->nr_marks + 1, m->alloc_marks);
-	m->marks[m->nr_marks++] = (struct linkmap_mark){
-		.before = m->nr_sections, .output = m->nr_outputs - 1, .addr = addr, .align = align, .symbol = symbol,
-	};
+	return linkmap_add_section(ps->map, ps->in, (struct linkmap_text){ name, len },
+				   (struct linkmap_text){ p, strlen(p) }, addr, size);
 }
 
 /* The constant of "ALIGN (0x200000)", a power of two; 0 for anything else. */
@@ -140,25 +158,21 @@ static uint64_t align_of(const char *p)
 /* What stands behind a bare address: "NAME = EXPR", ". = EXPR" or a symbol. */
 static int add_statement(struct parse *ps, uint64_t addr, const char *p)
 {
-	struct linkmap *m = ps->map;
 	const char *end = skip_word(p), *rest = skip_blanks(end);
+	struct linkmap_text name = { p, (size_t)(end - p) };
 
-	if (m->nr_symbols >= MAX_ITEMS || m->nr_marks >= MAX_ITEMS)
-		return too_big(ps);
+	if (linkmap_check_room(ps->map, ps->in))
+		return -1;
 	if (rest[0] == '=' && rest[1] == ' ') {
 		rest = skip_blanks(rest + 1);
-		if (end - p == 1 && *p == '.')
-			add_mark(ps, addr, align_of(rest), NULL);
+		if (name.len == 1 && *p == '.')
+			linkmap_add_mark(ps->map, addr, align_of(rest), (struct linkmap_text){ NULL, 0 });
 		else if (!strcmp(rest, "."))
-			add_mark(ps, addr, 0, intern(m, p, (size_t)(end - p)));
+			linkmap_add_mark(ps->map, addr, 0, name);
 		return 0;
 	}
-	if (*rest || *p == '(')
-		return 0;	/* "(size before relaxing)", ASSERT, PROVIDE ... */
-	ALLOC_GROW(m->symbols, m->nr_symbols + 1, m->alloc_symbols);
-	m->symbols[m->nr_symbols++] = (struct linkmap_symbol){
-		.name = intern(m, p, (size_t)(end - p)), .addr = addr,
-	};
+	if (!*rest && *p != '(')	/* not "(size before relaxing)", ASSERT, PROVIDE ... */
+		linkmap_add_symbol(ps->map, name, addr);
 	return 0;
 }
 

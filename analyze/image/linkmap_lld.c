@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/image/linkmap.h"
+#include "analyze/image/linkmap_parts.h"
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 
-enum { MAX_ITEMS = 8 << 20, INDENT = 8 };
+enum { INDENT = 8 };
 
 static const char title[] = "VMA              LMA     Size Align Out     In      Symbol";
 
@@ -20,61 +20,23 @@ bool linkmap_lld_title(const char *line)
 	return !strcmp(line + strspn(line, " "), title);
 }
 
-static int broken(struct linkmap_lld *l, const char *what)
-{
-	return error("cannot read '%s': line %lu: %s", input_name(l->in), input_lineno(l->in), what);
-}
-
-static const char *intern(struct linkmap *m, const char *s, size_t len)
-{
-	return index_str(&m->strings, index_add(&m->strings, s, len));
-}
-
-static bool ends_with(const char *s, size_t len, const char *end)
-{
-	size_t n = strlen(end);
-
-	return len >= n && !memcmp(s + len - n, end, n);
-}
-
 static int add_output(struct linkmap_lld *l, const char *name, uint64_t addr, uint64_t size)
 {
-	struct linkmap *m = l->map;
-	size_t len = strlen(name);
+	struct linkmap_text text = { name, strlen(name) };
 
-	l->in_output = name[0] == '.' && name[1] != ' ' && (!strncmp(name, ".text", 5) || ends_with(name, len, ".text"));
-	if (!l->in_output)
-		return 0;
-	if (addr + size < addr)
-		return broken(l, "output section past the end of memory");
-	ALLOC_GROW(m->outputs, m->nr_outputs + 1, m->alloc_outputs);
-	m->outputs[m->nr_outputs++] = (struct linkmap_output){
-		.name = intern(m, name, len), .addr = addr, .size = size, .first_section = m->nr_sections,
-	};
-	return 0;
+	l->in_output = name[0] == '.' && name[1] != ' ' && linkmap_is_code(text);
+	return l->in_output ? linkmap_add_output(l->map, l->in, text, addr, size) : 0;
 }
 
 /* "OBJECT:(SECTION)"; rest is where ":(" stands. */
 static int add_section(struct linkmap_lld *l, const char *name, const char *rest, uint64_t addr, uint64_t size)
 {
-	struct linkmap *m = l->map;
-	struct linkmap_output *o = &m->outputs[m->nr_outputs - 1];
-	size_t len = (size_t)(rest - name);
-	const char *paren = memchr(name, '(', len);
+	struct linkmap_text object = { name, (size_t)(rest - name) }, section = { rest + 2, strlen(rest) - 3 };
+	const char *paren = memchr(name, '(', object.len);
 
-	if (addr < o->addr || size > o->size || addr - o->addr > o->size - size)
-		return size ? broken(l, "section outside its output section") : 0;
-	if (paren && name[len - 1] == ')' && memchr(paren, '/', len - (size_t)(paren - name))) {
-		len = len - (size_t)(paren - name) - 2;
-		name = paren + 1;
-	}
-	ALLOC_GROW(m->sections, m->nr_sections + 1, m->alloc_sections);
-	m->sections[m->nr_sections++] = (struct linkmap_section){
-		.name = intern(m, rest + 2, strlen(rest) - 3), .object = intern(m, name, len), .addr = addr, .size = size,
-		.output = m->nr_outputs - 1,
-	};
-	o->nr_sections++;
-	return 0;
+	if (paren && name[object.len - 1] == ')' && memchr(paren, '/', object.len - (size_t)(paren - name)))
+		object = (struct linkmap_text){ paren + 1, object.len - (size_t)(paren - name) - 2 };
+	return linkmap_add_section(l->map, l->in, section, object, addr, size);
 }
 
 /* The value of "( 1 << 12 )", "64 * 1024", "0x1000" and the like up to the closing parenthesis; 0 for anything else. */
@@ -115,24 +77,10 @@ static uint64_t align_of(const char *p)
 /* `.` or a symbol is given a value; addr is `.` before it, size what it moves on by. */
 static void add_mark(struct linkmap_lld *l, const char *name, const char *value, uint64_t addr, uint64_t size)
 {
-	struct linkmap *m = l->map;
-	bool dot = !strncmp(name, ". ", 2);
-
-	if (!dot && strcmp(value, "."))
-		return;
-	ALLOC_GROW(m->marks, m->nr_marks + 1, m->alloc_marks);
-	m->marks[m->nr_marks++] = (struct linkmap_mark){
-		.before = m->nr_sections, .output = m->nr_outputs - 1, .addr = addr + size,
-		.align = dot ? align_of(value) : 0, .symbol = dot ? NULL : intern(m, name, strcspn(name, " ")),
-	};
-}
-
-static void add_symbol(struct linkmap_lld *l, const char *name, uint64_t addr)
-{
-	struct linkmap *m = l->map;
-
-	ALLOC_GROW(m->symbols, m->nr_symbols + 1, m->alloc_symbols);
-	m->symbols[m->nr_symbols++] = (struct linkmap_symbol){ .name = intern(m, name, strlen(name)), .addr = addr };
+	if (!strncmp(name, ". ", 2))
+		linkmap_add_mark(l->map, addr + size, align_of(value), (struct linkmap_text){ NULL, 0 });
+	else if (!strcmp(value, "."))
+		linkmap_add_mark(l->map, addr + size, 0, (struct linkmap_text){ name, strcspn(name, " ") });
 }
 
 /* "Size" and "Align" may be wider than their columns, so fields are counted by blanks. */
@@ -170,26 +118,27 @@ int linkmap_lld_line(struct linkmap_lld *l, const char *line)
 {
 	uint64_t addr, size;
 	const char *p = scan_fields(line, &addr, &size), *name, *rest = NULL;
-	struct linkmap *m = l->map;
+	size_t len;
 
 	if (!*line)
 		return 0;
 	if (!p)
-		return broken(l, "not a line of lld's map");
-	if (m->nr_sections >= MAX_ITEMS || m->nr_marks >= MAX_ITEMS || m->nr_symbols >= MAX_ITEMS)
-		return broken(l, "too many items");
+		return error("cannot read '%s': line %lu: not a line of lld's map", input_name(l->in), input_lineno(l->in));
+	if (linkmap_check_room(l->map, l->in))
+		return -1;
 	name = p + strspn(p, " ");
 	if (name == p)
 		return add_output(l, name, addr, size);
 	if (!l->in_output)
 		return 0;
 	if (name - p == 2 * INDENT) {
-		add_symbol(l, name, addr);
+		linkmap_add_symbol(l->map, (struct linkmap_text){ name, strlen(name) }, addr);
 		return 0;
 	}
 	for (const char *q = strstr(name, ":("); q; q = strstr(q + 1, ":("))
 		rest = q;
-	if (rest && ends_with(name, strlen(name), ")") && rest > name)
+	len = strlen(name);
+	if (rest && rest > name && name[len - 1] == ')')
 		return add_section(l, name, rest, addr, size);
 	rest = strstr(name, " = ");
 	if (rest)
