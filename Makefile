@@ -127,6 +127,9 @@ run-check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
 
 include tests/check.mk
 
+run-unit-tests: $(UNIT_TESTS:%=$(O)/tests/unit/%)
+	$(Q)tests/run.sh $^
+
 # Events a second of the TLB simulator.
 $(O)/bench/tlb: $(O)/bench/tlb.o $(OBJS)
 	$(call say,LD,$@)
@@ -167,6 +170,8 @@ install: all
 	install -d $(DESTDIR)$(completiondir)
 	install -m 644 $(O)/hottext.bash $(DESTDIR)$(completiondir)/hottext
 
+include dist/dist.mk
+
 clean:
 	rm -rf $(O) hottext hottext-ld hottext-qemu.so
 
@@ -177,9 +182,12 @@ help:
 	@echo 'make check-kernel  build, order, boot and measure real kernels (KERNELS="x86_64 ppc405")'
 	@echo 'make sample     rebuild the bundled sample kernel and its recordings'
 	@echo 'make install    below DESTDIR and prefix'
+	@echo 'make dist       the source tarball'
+	@echo 'make deb        the Debian packages'
+	@echo 'make check-dist install, package, and build twice the same'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: V=1 (show commands), O=DIR (build folder), SAN=1 (ASan and UBSan), DESTDIR, prefix'
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all install bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo sample
+.PHONY: all install bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
