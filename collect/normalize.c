@@ -45,16 +45,13 @@ static char *share_key(char **hosts, uint32_t nr, unsigned int input)
 {
 	char *key = NULL;
 	size_t len;
-	FILE *fp = open_memstream(&key, &len);
+	FILE *fp = text_open(&key, &len);
 
-	if (!fp)
-		die("out of memory");
 	for (uint32_t i = 0; i < nr; i++)
 		fprintf(fp, "%s ", hosts[i]);
 	if (!nr || !strcmp(hosts[0], "-"))
 		fprintf(fp, "%u", input);
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	return key;
 }
 

@@ -115,12 +115,10 @@ int fragment_from_layout(struct fragment *f, const struct layout *l)
 	size_t size;
 
 	memset(f, 0, sizeof(*f));
-	FILE *fp = open_memstream(&f->text, &size);
-	if (!fp)
-		die("out of memory");
+	FILE *fp = text_open(&f->text, &size);
+
 	fragment_write(fp, l, NULL);
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	return read_text(f, "hottext.ld");
 }
 
@@ -129,18 +127,15 @@ static char *with_archives(const char *text)
 {
 	size_t size;
 	char *out;
-	FILE *fp = open_memstream(&out, &size);
+	FILE *fp = text_open(&out, &size);
 
-	if (!fp)
-		die("out of memory");
 	for (const char *line = text, *nl; *line; line = *nl ? nl + 1 : nl) {
 		nl = strchrnul(line, '\n');
 		fprintf(fp, "%.*s\n", (int)(nl - line), line);
 		if (*line == '[')
 			fprintf(fp, "*:%.*s\n", (int)(nl - line), line);
 	}
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	return out;
 }
 

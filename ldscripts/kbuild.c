@@ -346,10 +346,8 @@ char *kbuild_command_line(const struct kbuild *k)
 {
 	char *text;
 	size_t size;
-	FILE *fp = open_memstream(&text, &size);
+	FILE *fp = text_open(&text, &size);
 
-	if (!fp)
-		die("out of memory");
 	for (char **e = k->env; *e; e++) {
 		if (ends_in(*e, "="))
 			continue;	/* unset */
@@ -361,8 +359,7 @@ char *kbuild_command_line(const struct kbuild *k)
 		if (a[1])
 			fputc(' ', fp);
 	}
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	return text;
 }
 

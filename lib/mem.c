@@ -78,6 +78,21 @@ char *xasprintf(const char *fmt, ...)
 	return s;
 }
 
+FILE *text_open(char **text, size_t *size)
+{
+	FILE *fp = open_memstream(text, size);
+
+	if (!fp)
+		die("out of memory");
+	return fp;
+}
+
+void text_close(FILE *fp)
+{
+	if (ferror(fp) | fclose(fp))
+		die("out of memory");
+}
+
 void sort_array(void *base, size_t nr, size_t size, int (*compare)(const void *, const void *))
 {
 	if (nr)

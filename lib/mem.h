@@ -4,6 +4,7 @@
 #define LIB_MEM_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 void *xmalloc(size_t size);
 void *xcalloc(size_t nmemb, size_t size);
@@ -12,6 +13,10 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 void *xmemdup(const void *src, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* A stream into memory, as open_memstream(); the caller frees *text, which is whole once text_close() returns. */
+FILE *text_open(char **text, size_t *size);
+void text_close(FILE *fp);
 
 /*
  * Make room for element number nr - 1 of the growing array x, whose fill and

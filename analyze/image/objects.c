@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objects.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/error.h"
 #include "lib/file.h"
 #include "lib/index.h"
 #include "lib/mem.h"
@@ -161,10 +163,20 @@ static char *resolve(const struct objects *o, const char *name)
 	return name[0] == '/' ? xstrdup(name) : path_join(o->dir, name);
 }
 
+/* An object that is gone is normal, one that cannot be opened is worth a word: alignments come from it. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 && errno != ENOENT && errno != ENOTDIR)
+		warn("cannot read '%s': %s", path, strerror(errno));
+	return fd;
+}
+
 static void open_plain(struct objects *o, const char *name, uint32_t file)
 {
 	char *path = resolve(o, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_file(path);
 
 	if (fd >= 0) {
 		Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
@@ -181,7 +193,7 @@ static void open_plain(struct objects *o, const char *name, uint32_t file)
 static void open_member(struct objects *o, const char *archive, const char *member, uint32_t file)
 {
 	char *path = resolve(o, archive), magic[8] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_file(path);
 
 	if (fd >= 0 && pread(fd, magic, 8, 0) == 8 && !memcmp(magic, "!<thin>\n", 8)) {
 		const char *slash = strrchr(archive, '/');

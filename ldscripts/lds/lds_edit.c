@@ -67,13 +67,10 @@ static int edits_apply(struct edits *e, const struct lds *l, struct lds *out)
 {
 	char *text;
 	size_t size;
-	FILE *fp = open_memstream(&text, &size);
+	FILE *fp = text_open(&text, &size);
 
-	if (!fp)
-		die("out of memory");
 	edits_write(e, l, fp);
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	int ret = lds_init(out, l->name, text, size);
 	free(text);
 	return ret;

@@ -131,11 +131,10 @@ char *lds_main_patterns(const struct lds *l, const struct lds_stmt *main_stmt)
 	}
 	if (w.nr)
 		qsort(w.v, w.nr, sizeof(*w.v), compare_words);
-	FILE *fp = open_memstream(&out, &size);
-	if (!fp)
-		abort();
+	FILE *fp = text_open(&out, &size);
+
 	print_node(fp, &w, 0, w.nr, 0);
-	fclose(fp);
+	text_close(fp);
 	for (unsigned int i = 0; i < w.nr; i++)
 		free(w.v[i].s);
 	free(w.v);

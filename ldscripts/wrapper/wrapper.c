@@ -101,6 +101,10 @@ static int link_checked(const struct wrapper *w, const struct fragment *f, const
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output);
 	char *map = w->line.map ? xstrdup(w->line.map) : xasprintf("%s.map", w->line.output);
 	struct match_count mc = { 0 };
+
+	temp_remember(tmp);
+	if (!w->line.map)
+		temp_remember(map);
 	int ret = wrapper_link(w, f, tmp, w->line.map ? NULL : map, NULL);
 
 	if (!ret && (match_in_map(&mc, f, map) || judge(w, &mc, plan)))
@@ -113,6 +117,8 @@ static int link_checked(const struct wrapper *w, const struct fragment *f, const
 		unlink(tmp);
 	if (!w->line.map && (ret || !mc.function_sections || !keeps_map(w->line.output)))
 		unlink(map);
+	temp_forget(map);
+	temp_forget(tmp);
 	free(map);
 	free(tmp);
 	return ret;
@@ -197,19 +203,32 @@ static int link_module(const struct wrapper *w)
 	return ret;
 }
 
-/* scripts/module.lds; that of LTO kernels merges .text.* itself. */
-static bool is_module_link(const struct linkline *line)
+/*
+ * The link's script. A missing one is ld's to complain about: 0. One that is there and cannot be read is an
+ * error, -1: taken for another link's, a kernel would come out without its order.
+ */
+static int read_script(struct mapfile *m, const struct linkline *line)
+{
+	if (!line->script || access(line->script, R_OK))
+		return 0;
+	return mapfile_init(m, line->script) ? -1 : 1;
+}
+
+/* scripts/module.lds; that of LTO kernels merges .text.* itself. -1 after reporting. */
+static int is_module_link(const struct linkline *line)
 {
 	size_t len = strlen(line->output);
 	struct mapfile m;
 	struct lds l;
-	bool ret = true;
+	int ret;
 
-	if (!line->relocatable || !line->script || len < 4 || strcmp(line->output + len - 3, ".ko") ||
-	    access(line->script, R_OK) || mapfile_init(&m, line->script))
-		return false;
+	if (!line->relocatable || len < 4 || strcmp(line->output + len - 3, ".ko"))
+		return 0;
+	ret = read_script(&m, line);
+	if (ret <= 0)
+		return ret;
 	if (lds_init(&l, line->script, m.data, m.size)) {
-		ret = false;
+		ret = 0;
 	} else {
 		for (unsigned int i = 0; i < l.nr_sections; i++)
 			ret &= strcmp(l.sections[i].name, ".text") != 0;
@@ -219,15 +238,16 @@ static bool is_module_link(const struct linkline *line)
 	return ret;
 }
 
-/* Whether the link is of a kernel. A script that cannot be read is ld's to complain about. */
-static bool is_kernel_link(const struct linkline *line)
+/* Whether the link is of a kernel; -1 after reporting. */
+static int is_kernel_link(const struct linkline *line)
 {
 	struct mapfile m;
+	int ret = line->relocatable ? 0 : read_script(&m, line);
 
-	if (!line->script || line->relocatable || access(line->script, R_OK) || mapfile_init(&m, line->script))
-		return false;
-	bool ret = lds_is_kernel(m.data, m.size);
-	mapfile_release(&m);
+	if (ret > 0) {
+		ret = lds_is_kernel(m.data, m.size);
+		mapfile_release(&m);
+	}
 	return ret;
 }
 
@@ -240,15 +260,20 @@ static bool is_object_link(const struct linkline *line)
 int wrapper_run(int argc, char **argv)
 {
 	struct wrapper w = { .ld = run_linker_name() };
-	int ret;
+	int ret, kernel, module;
 
 	linkline_init(&w.line, argc, argv);
 	w.lld = strstr(base_name(w.ld), "lld");
-	if (is_kernel_link(&w.line)) {
+	kernel = is_kernel_link(&w.line);
+	module = w.lld ? 0 : is_module_link(&w.line);
+	if (kernel < 0 || module < 0) {
+		wrapper_remove_output(&w);
+		ret = EXIT_FAILED;
+	} else if (kernel) {
 		ret = link_kernel(&w);
 	} else if (!w.lld && is_object_link(&w.line)) {
 		ret = wrapper_relocatable(&w);
-	} else if (!w.lld && is_module_link(&w.line)) {
+	} else if (module) {
 		ret = link_module(&w);
 	} else {
 		char **all = linkline_with(&w.line, w.ld, NULL, NULL, NULL, NULL);

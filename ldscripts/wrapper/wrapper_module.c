@@ -70,10 +70,8 @@ static char *hot_statements(const struct profile *p, const char *module)
 	uint32_t nr = 0, alloc = 0;
 	char *text;
 	size_t size;
-	FILE *fp = open_memstream(&text, &size);
+	FILE *fp = text_open(&text, &size);
 
-	if (!fp)
-		die("out of memory");
 	for (uint32_t i = 0; i < p->names.nr_keys; i++) {
 		char *name = name_in_module(profile_func_name(p, i), module);
 
@@ -89,8 +87,7 @@ static char *hot_statements(const struct profile *p, const char *module)
 		free(funcs[i].name);
 	}
 	free(funcs);
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	return text;
 }
 
@@ -148,6 +145,8 @@ int wrapper_module(const struct wrapper *w, const char *profile)
 	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, used, NULL);
 	struct match_count mc;
 
+	temp_remember(tmp);
+	temp_remember(map);
 	wrapper_remove_output(w);
 	int ret = run_linker(argv);
 	if (!ret && match_in_map(&mc, NULL, used))
@@ -159,6 +158,8 @@ int wrapper_module(const struct wrapper *w, const char *profile)
 	unlink(map);
 	if (ret)
 		unlink(tmp);
+	temp_forget(map);
+	temp_forget(tmp);
 	linkline_free(argv);
 	free(tmp);
 	free(map);

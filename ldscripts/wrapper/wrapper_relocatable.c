@@ -130,6 +130,8 @@ int wrapper_relocatable(const struct wrapper *w)
 	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, map, NULL);
 	struct linkmap m = { 0 };
 
+	temp_remember(tmp);
+	temp_remember(map);
 	wrapper_remove_output(w);
 	int ret = run_linker(argv);
 	linkline_free(argv);
@@ -145,6 +147,8 @@ int wrapper_relocatable(const struct wrapper *w)
 	unlink(map);
 	if (ret)
 		unlink(tmp);
+	temp_forget(map);
+	temp_forget(tmp);
 	free(map);
 	free(tmp);
 	return ret;

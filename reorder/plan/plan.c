@@ -185,12 +185,12 @@ static void append_word(FILE *fp, const char *s)
 void plan_set_command(struct plan *p)
 {
 	FILE *in = fopen("/proc/self/cmdline", "re");
-	char *arg = NULL, *text = NULL;
+	char *arg = NULL, *text;
 	size_t alloc = 0, size;
-	FILE *fp = open_memstream(&text, &size);
+	FILE *fp = text_open(&text, &size);
 	bool first = true, skip = false;
 
-	while (in && fp && getdelim(&arg, &alloc, '\0', in) > 0) {
+	while (in && getdelim(&arg, &alloc, '\0', in) > 0) {
 		const char *base = strrchr(arg, '/');
 		bool is_out = !strcmp(arg, "-o") || !strcmp(arg, "--output");
 
@@ -205,9 +205,8 @@ void plan_set_command(struct plan *p)
 	}
 	if (in)
 		fclose(in);
-	if (fp)
-		fclose(fp);
-	p->command = plan_string(p, text ? text : "");
+	text_close(fp);
+	p->command = plan_string(p, text);
 	free(text);
 	free(arg);
 }

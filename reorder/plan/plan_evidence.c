@@ -40,12 +40,10 @@ static const char *phrase(struct plan *p, const struct profile *profile, const s
 		return plan_string(p, "seen");
 	if (report->funcs[func].reason == COMPLETION_UNSEEN)
 		return NULL;
-	FILE *fp = open_memstream(&text, &size);
-	if (!fp)
-		die("out of memory");
+	FILE *fp = text_open(&text, &size);
+
 	completion_explain(report, profile, func, fp);
-	if (fclose(fp))
-		die("out of memory");
+	text_close(fp);
 	const char *kept = plan_string(p, text);
 	free(text);
 	return kept;

@@ -88,12 +88,10 @@ static uint32_t inline_chain(struct annotation *a, Dwarf_Die *cu, uint64_t addr)
 {
 	Dwarf_Die *scopes = NULL;
 	int nr = dwarf_getscopes(cu, addr, &scopes), depth = 0;
-	char *text = NULL;
+	char *text;
 	size_t size;
-	FILE *fp = open_memstream(&text, &size);
+	FILE *fp = text_open(&text, &size);
 
-	if (!fp)
-		die("out of memory");
 	for (int i = 0; i < nr && depth < MAX_DEPTH; i++) {
 		const char *name = dwarf_diename(&scopes[i]);
 
@@ -102,7 +100,7 @@ static uint32_t inline_chain(struct annotation *a, Dwarf_Die *cu, uint64_t addr)
 		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
 			fprintf(fp, "%s%s", depth++ ? " < " : "", name ? name : "?");
 	}
-	fclose(fp);
+	text_close(fp);
 	free(scopes);
 	uint32_t id = index_add_str(&a->chains, text);
 	free(text);

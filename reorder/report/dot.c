@@ -492,9 +492,9 @@ static double put_scale(struct canvas *c, double y)
 
 static char *view_title(const struct view *v)
 {
-	char *text = NULL;
+	char *text;
 	size_t size;
-	FILE *fp = open_memstream(&text, &size);
+	FILE *fp = text_open(&text, &size);
 	uint32_t n = 0;
 
 	if (v->all)
@@ -504,7 +504,7 @@ static char *view_title(const struct view *v)
 			fprintf(fp, "%s%s", n++ ? ", " : "Pages of ", v->p->paths[i].root);
 	fprintf(fp, " - Linux %s %s, %s, %s", v->p->vmlinux.release, v->p->vmlinux.arch, v->p->machine.name,
 		v->p->algorithm);
-	fclose(fp);
+	text_close(fp);
 	return text;
 }
 
