@@ -23,9 +23,8 @@ static const char *format_of(const char *path)
 }
 
 /* In the child: dot from in to out. It knows no "--", so the file's name is kept away from it. */
-static void run_dot(const char *format, int in, int out)
+static void run_dot(char *option, int in, int out)
 {
-	char *option = xasprintf("-T%s", format);
 	char *argv[] = { (char *)"dot", (char *)"-q", option, NULL };	/* quiet: a label may be cut */
 
 	if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
@@ -61,10 +60,12 @@ int dot_draw(const char *dot_file, const char *path)
 		close(in);
 		return -1;
 	}
+	char *option = xasprintf("-T%s", format_of(path));
 	pid_t pid = fork();
 	if (!pid)
-		run_dot(format_of(path), in, fileno(out.fp));
+		run_dot(option, in, fileno(out.fp));
 	ret = pid < 0 ? error("cannot draw '%s': %s", dot_file, strerror(errno)) : wait_for(pid, dot_file);
+	free(option);
 	close(in);
 	if (ret) {
 		outfile_abort(&out);
