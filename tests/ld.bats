@@ -286,6 +286,16 @@ nothing_left() {
 	[ "${#lines[@]}" -eq 1 ]
 }
 
+@test "lld: a kernel without function sections comes out byte for byte" {
+	command -v ld.lld-19 > lld || skip "no ld.lld-19"
+	make_kernel 1
+	export FLAGS=-O1 HOTTEXT_LD=ld.lld-19
+	LINK=ld.lld-19 kernel_link plain
+	kernel_link ours
+	cmp plain ours
+	[ ! -e ours.map ]
+}
+
 @test "lld: a plan's order, statics told apart by object, in one build and in two" {
 	command -v ld.lld-19 > lld || skip "no ld.lld-19"
 	make_kernel
