@@ -123,7 +123,7 @@ run-demo: all
 	$(Q)tests/demo.sh ./hottext $(O)/demo
 
 run-check: all $(UNIT_TESTS:%=$(O)/tests/unit/%)
-	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
+	$(Q)tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(MORE_TESTS) $(BATS_TESTS:%=tests/%.bats)
 
 include tests/check.mk
 

@@ -218,6 +218,7 @@ BATS_TESTS := \
 	compare \
 	complete \
 	explain \
+	faults \
 	fetch \
 	ftrace \
 	kbuild \

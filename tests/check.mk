@@ -3,6 +3,10 @@
 
 FUZZ_SRCS := tests/fuzz/targets.c
 
+# Run by make check, beside the unit tests.
+MORE_TESTS := $(O)/tests/fuzz/corpus
+run-check: $(MORE_TESTS)
+
 $(O)/tests/fuzz/corpus: $(O)/tests/fuzz/corpus.o $(FUZZ_SRCS:%.c=$(O)/%.o) $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
