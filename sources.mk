@@ -121,6 +121,7 @@ REORDER_SRCS := \
 	reorder/cmd_reorder.c \
 	reorder/cmd_report.c \
 	reorder/hotgraph.c \
+	reorder/for_cache.c \
 	reorder/job.c \
 	reorder/job_options.c \
 	reorder/layout.c \
@@ -230,6 +231,7 @@ BATS_TESTS := \
 	perfdata \
 	positions \
 	record \
+	relax \
 	report \
 	tlbdump \
 	verify

@@ -13,6 +13,7 @@
 #include "lib/input.h"
 #include "lib/mem.h"
 #include "lib/progress.h"
+#include "reorder/for_cache.h"
 #include "reorder/layout_read.h"
 #include "reorder/order.h"
 #include "reorder/region.h"
@@ -122,19 +123,31 @@ void job_release(struct job *job)
 	image_release(&job->image);
 }
 
+/* Where no order saves ITLB entries, the default one is for the instruction cache. */
+static bool wants_cache_order(const struct job *job)
+{
+	const char *why = machine_why_no_saving(&job->machine, job->image.text_start, job->image.text_end);
+
+	return why && job->trace && job->machine.l1i_bytes && !strcmp(job->opts->algorithm, "pack");
+}
+
 int job_order(struct job *job)
 {
+	int ret = 0;
 	struct order_options o = { &job->machine, job->trace ? &job->seq : NULL, job->opts->effort };
 
 	interrupt_catch();
-	algorithm_find(job->opts->algorithm)->run(&job->cg, &o, &job->after);
+	if (wants_cache_order(job))
+		ret = order_for_cache(&job->cg, &o, job->trace, &job->after);
+	else
+		algorithm_find(job->opts->algorithm)->run(&job->cg, &o, &job->after);
 	interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
 	layout_assign(&job->after);
 	if (job->machine.text_page > 4096)
 		region_fit(&job->after, job->machine.text_page, NULL);
-	return 0;
+	return ret;
 }
 
 int job_read_order(struct job *job, const char *path)

@@ -127,8 +127,8 @@ static int count_kernel(struct counting *c, const struct image *img)
 	if (callgraph_init(&c->cg, img, &c->k->profile))
 		return -1;
 	map_roots(c);
-	pageset_init(&c->one, c->k->machine.text_page, img->text_start);
-	pageset_init(&c->all, c->k->machine.text_page, img->text_start);
+	pageset_init(&c->one, machine_entry_bytes(&c->k->machine), img->text_start);
+	pageset_init(&c->all, machine_entry_bytes(&c->k->machine), img->text_start);
 	for (uint32_t i = 0; i < c->cg.nr_paths; i++)
 		count_path(c, &c->cg.paths[i]);
 	sum_side(c);
@@ -172,7 +172,7 @@ static int read_first(struct kernels *k, const struct image *img, const char *pa
 {
 	if (o->machine ? machine_init(&k->machine, o->machine) : machine_init_for(&k->machine, &img->symtab))
 		return -1;
-	k->why_none = machine_why_no_saving(&k->machine, img->text_end - img->text_start);
+	k->why_none = machine_why_no_saving(&k->machine, img->text_start, img->text_end);
 	return read_profile(k, img, path, o);
 }
 

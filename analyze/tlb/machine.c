@@ -473,16 +473,23 @@ bool machine_miss_seconds(const struct machine *m, uint64_t misses, double *min,
 	return true;
 }
 
-const char *machine_why_no_saving(const struct machine *m, uint64_t text_bytes)
+uint32_t machine_entry_bytes(const struct machine *m)
 {
-	uint64_t page = m->text_page;
+	uint32_t bytes = m->text_page;
+
+	for (uint32_t i = 0; i < m->nr_levels; i++)
+		if (m->levels[i].max_page && m->levels[i].max_page < bytes)
+			bytes = m->levels[i].max_page;
+	return bytes;
+}
+
+const char *machine_why_no_saving(const struct machine *m, uint64_t text_start, uint64_t text_end)
+{
+	uint64_t bytes = machine_entry_bytes(m);
 
 	if (m->pinned_text)
 		return "kernel text is pinned: it never misses";
-	for (uint32_t i = 0; i < m->nr_levels; i++)
-		if (m->levels[i].max_page && m->levels[i].max_page < page)
-			page = m->levels[i].max_page;
-	if (page >= text_bytes && text_bytes)
+	if (text_end > text_start && text_start / bytes == (text_end - 1) / bytes)
 		return "one page maps all kernel text: it costs one entry whatever the order";
 	return NULL;
 }

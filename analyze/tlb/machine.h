@@ -69,10 +69,13 @@ const char *machine_text(const char *name);
 /* What so many misses cost. False when the machine's miss cost or clock is not known. */
 bool machine_miss_seconds(const struct machine *m, uint64_t misses, double *min, double *max);
 
+/* Bytes of kernel text that one entry maps in the level that maps the least: text_page, or a granule of it. */
+uint32_t machine_entry_bytes(const struct machine *m);
+
 /*
  * Why an order of functions saves no ITLB entries on this machine ("kernel text is
- * pinned" ...), as a static string; NULL when it can. text_bytes: the kernel's text.
+ * pinned" ...), as a static string; NULL when it can. Kernel text is [text_start, text_end).
  */
-const char *machine_why_no_saving(const struct machine *m, uint64_t text_bytes);
+const char *machine_why_no_saving(const struct machine *m, uint64_t text_start, uint64_t text_end);
 
 #endif

@@ -168,7 +168,7 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
  */
 static uint32_t entries_aimed_at(const struct machine *m)
 {
-	if (!m || m->text_page > PAGE)
+	if (!m || machine_entry_bytes(m) > PAGE)
 		return 32;
 	return m->levels[0].unified ? m->levels[0].entries / 8 + 1 : m->levels[0].entries;
 }

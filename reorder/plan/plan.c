@@ -15,7 +15,7 @@ void plan_init(struct plan *p)
 	p->tool = plan_string(p, "hottext " HOTTEXT_VERSION);
 	p->algorithm = p->command = p->vmlinux.build_id = p->vmlinux.release = p->vmlinux.arch = plan_string(
 		p, "");
-	p->machine.name = p->machine.about = p->machine.arch = p->command;
+	p->machine.name = p->machine.about = p->machine.arch = p->machine.why_no_saving = p->command;
 	p->machine.page_bytes = 4096;
 	p->before.misses = p->before.l1i_misses = p->before.insns = PLAN_UNKNOWN;
 	p->before.estimate = -1;

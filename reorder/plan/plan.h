@@ -118,8 +118,9 @@ enum { PLAN_MAX_LEVELS = 3 };
 
 struct plan_machine {
 	const char *name, *about, *arch;
-	uint64_t page_bytes;	/* that map kernel text */
+	uint64_t page_bytes;	/* of kernel text, an ITLB entry */
 	bool pinned_text;
+	const char *why_no_saving;	/* of ITLB entries, whatever the order; "": orders save some */
 	struct {
 		uint32_t entries, ways;
 		const char *policy;

@@ -53,6 +53,7 @@ const struct field plan_machine_fields[] = {
 	FIELD(plan, machine.arch, "arch", F_STRING),
 	FIELD(plan, machine.page_bytes, "page_bytes", F_U64),
 	FIELD(plan, machine.pinned_text, "pinned_text", F_BOOL),
+	ADDED(plan, machine.why_no_saving, "why_no_saving", F_STRING),
 	FIELD(plan, machine.miss_cycles_min, "miss_cycles_min", F_U32),
 	FIELD(plan, machine.miss_cycles_max, "miss_cycles_max", F_U32),
 	FIELD(plan, machine.clock_hz, "clock_hz", F_REAL),

@@ -478,15 +478,17 @@ static const char *const policy_names[] = {
 	[TLB_PLRU] = "plru",
 };
 
-static void fill_machine(struct plan *p, const struct machine *m)
+static void fill_machine(struct plan *p, const struct machine *m, const struct image *img)
 {
 	struct plan_machine *out = &p->machine;
+	const char *why = machine_why_no_saving(m, img->text_start, img->text_end);
 
 	out->name = plan_string(p, m->name ? m->name : "");
 	out->about = plan_string(p, m->about ? m->about : "");
 	out->arch = plan_string(p, m->arch ? m->arch : "");
-	out->page_bytes = m->text_page ? m->text_page : 4096;
+	out->page_bytes = m->text_page ? machine_entry_bytes(m) : 4096;
 	out->pinned_text = m->pinned_text;
+	out->why_no_saving = plan_string(p, why ? why : "");
 	out->miss_cycles_min = m->miss_cycles_min;
 	out->miss_cycles_max = m->miss_cycles_max;
 	out->clock_hz = m->clock_hz;
@@ -636,7 +638,7 @@ void plan_fill(struct plan *p, const struct image *img, const struct callgraph *
 	p->text_start = img->text_start;
 	p->hot_start = after->hot_start;
 	p->hot_end = after->hot_end;
-	fill_machine(p, m);
+	fill_machine(p, m, img);
 	fill_profile(p, profile, cg);
 	fill_begin(&f);
 	fill_paths(&f);

@@ -53,6 +53,9 @@ static void put_machine(const struct plan *p, FILE *fp)
 		put_escaped(fp, " (", m->about, ")");
 	fprintf(fp, ": kernel text is mapped by %s pages%s. ", format_bytes(page, m->page_bytes),
 		m->pinned_text ? ", pinned in the TLB" : "");
+	if (*m->why_no_saving)
+		put_escaped(fp, "<strong>No order saves ITLB entries here: ", m->why_no_saving,
+			    "</strong>; it can still save instruction-cache misses. ");
 	for (uint32_t i = 0; i < m->nr_levels; i++) {
 		fprintf(fp, "%s%" PRIu32 " entries, ",
 			i		       ? "then "

@@ -240,8 +240,11 @@ void report_text(const struct plan *p, FILE *fp, struct text_style st)
 	put_time(p, fp);
 	put_profile(p, fp);
 	put_region(p, fp);
-	if (p->machine.pinned_text)
-		fprintf(fp, "machine   kernel text is pinned in the TLB here: no order can save a miss\n");
+	if (*p->machine.why_no_saving) {
+		fputs("machine   no order saves ITLB entries here: ", fp);
+		put_text(fp, p->machine.why_no_saving, 0);
+		fputs("; only instruction-cache misses can be saved\n", fp);
+	}
 	if (!p->nr_paths)
 		return;
 	fputc('\n', fp);

@@ -63,20 +63,23 @@ static void values(void **state)
 	assert_true(machine_miss_seconds(&m, 340313, &min, &max));
 	assert_float_equal(min, 0.163, 0.001);
 	assert_float_equal(max, 0.993, 0.001);
-	assert_null(machine_why_no_saving(&m, 3 << 20));
+	assert_null(machine_why_no_saving(&m, 0xc0000000, 0xc0000000 + (3u << 20)));
 	machine_release(&m);
 
 	assert_int_equal(machine_init(&m, "ppc440"), 0);
 	assert_true(m.pinned_text);
-	assert_non_null(machine_why_no_saving(&m, 3 << 20));
+	assert_non_null(machine_why_no_saving(&m, 0xc0000000, 0xc0000000 + (3u << 20)));
 	machine_release(&m);
 	assert_int_equal(machine_init(&m, "ppc405-16m"), 0);
-	assert_non_null(machine_why_no_saving(&m, 3 << 20));
-	assert_null(machine_why_no_saving(&m, 20 << 20));
+	assert_non_null(machine_why_no_saving(&m, 0xc0000000, 0xc0000000 + (3u << 20)));
+	assert_null(machine_why_no_saving(&m, 0xc0000000, 0xc0000000 + (20u << 20)));
+	assert_null(machine_why_no_saving(&m, 0xc0f00000, 0xc1100000));
+	assert_int_equal(machine_entry_bytes(&m), 16 << 20);
 	machine_release(&m);
 	/* Sections of 1 MB do not help a TLB that holds 4 KB of them each. */
 	assert_int_equal(machine_init(&m, "cortex-a15"), 0);
-	assert_null(machine_why_no_saving(&m, 1 << 20));
+	assert_null(machine_why_no_saving(&m, 0xc0000000, 0xc0000000 + (1u << 20)));
+	assert_int_equal(machine_entry_bytes(&m), 4096);
 	machine_release(&m);
 	assert_int_equal(machine_init(&m, "generic-4k-32"), 0);
 	assert_false(machine_miss_seconds(&m, 1, &min, &max));
