@@ -78,7 +78,8 @@ static int run(int argc, char **argv)
 	return ret;
 }
 
-int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profile, const char *plandir)
+int optimize_for_wrapper(const char *vmlinux, const char *map, const char *trial, const char *profile,
+			 const char *plandir)
 {
 	struct job_options o = job_options;
 	struct job job;
@@ -86,6 +87,7 @@ int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profi
 
 	o.vmlinux = vmlinux;
 	o.map = map;
+	o.trial = trial;
 	o.objects = ".";	/* ld's names count from where it runs */
 	o.profiles = &profile;
 	o.nr_profiles = 1;

@@ -31,6 +31,8 @@ static void print_text(const struct verify *v)
 
 	printf("units      %u of %u found, %u at their planned address, %u on their planned pages\n",
 	       v->found, v->units, v->at_address, v->on_page);
+	if (v->shifted)
+		printf("           %u on other pages, since the linker resizes code by where it lies\n", v->shifted);
 	if (v->unknown)
 		printf("           %u share their names and cannot be told apart without a link map\n", v->unknown);
 	printf("order      %u of %u placed units in order\n", v->in_order, v->placed);
@@ -53,9 +55,9 @@ static int print_json(const struct verify *v)
 {
 	json_t *strays = json_array();
 	json_t *root = json_pack(
-		"{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
+		"{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
 		"obeyed", verify_passed(v), "units", v->units, "found", v->found, "unknown", v->unknown,
-		"at_address", v->at_address, "on_page", v->on_page, "placed", v->placed, "in_order", v->in_order,
+		"at_address", v->at_address, "on_page", v->on_page, "shifted", v->shifted, "placed", v->placed, "in_order", v->in_order,
 		"functions", v->functions, "lost", v->lost, "outside", v->outside, "groups", v->groups,
 		"groups_broken", v->groups_broken, "paths", v->paths, "paths_moved", v->paths_moved,
 		"positions", v->positions, "positions_held", v->positions_held,

@@ -4,9 +4,10 @@
 #define LDSCRIPTS_OPTIMIZE_H
 
 /*
- * The same as `hottext optimize VMLINUX --map MAP PROFILE -o PLANDIR`, without its
- * report on stdout. Returns an exit status; errors are reported.
+ * The same as `hottext optimize VMLINUX --map MAP --trial TRIAL PROFILE -o PLANDIR`, without
+ * its report on stdout; TRIAL may be NULL. Returns an exit status; errors are reported.
  */
-int optimize_for_wrapper(const char *vmlinux, const char *map, const char *profile, const char *plandir);
+int optimize_for_wrapper(const char *vmlinux, const char *map, const char *trial, const char *profile,
+			 const char *plandir);
 
 #endif

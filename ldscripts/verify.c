@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "verify.h"
 
+#include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct check {
 	const struct plan *p;
 	const struct image *img;
 	const struct verify_options *opts;
+	bool resized;			/* by the linker, see verify_init() */
 	struct index by_section;	/* "OBJECT\nSECTION" and "\nSECTION" -> unit */
 	uint32_t *section_unit;		/* [by_section]; INDEX_NONE when several share it */
 	struct spot *spots;		/* [plan unit] */
@@ -218,7 +220,9 @@ static void check_places(struct check *c)
 		v->on_page += page;
 		v->placed += u->moved;
 		v->in_order += u->moved && order;
-		if (!page || !order || (c->opts->exact && !there)) {
+		if (!page && order && c->resized && !c->opts->exact) {
+			v->shifted++;
+		} else if (!page || !order || (c->opts->exact && !there)) {
 			char *why = explain(c, i, before);
 
 			stray(v, u->name, "%s", why);
@@ -405,10 +409,28 @@ static void check_paths(struct check *c)
 	c->v->entries = c->p->after.mean + (weight > 0 ? change / weight : 0);
 }
 
+/* Whether sizes follow from the layout, so that no plan can know them but one of this very link. */
+static bool linker_resizes(const struct image *img)
+{
+	for (uint32_t i = 0; i < img->nr_units; i++)
+		if (img->units[i].object && !strcmp(img->units[i].object, "linker stubs"))
+			return true;
+	return img->symtab.e_machine == EM_RISCV;
+}
+
+static void check_entries(struct check *c)
+{
+	struct verify *v = c->v;
+
+	if (v->shifted && v->entries > v->entries_planned * 1.02)
+		stray(v, "paths", "%.2f ITLB entries, planned %.2f: plan again with the sizes of this link (--trial)",
+		      v->entries, v->entries_planned);
+}
+
 int verify_init(struct verify *v, const struct plan *p, const struct image *img,
 		const struct verify_options *opts)
 {
-	struct check c = { .v = v, .p = p, .img = img, .opts = opts };
+	struct check c = { .v = v, .p = p, .img = img, .opts = opts, .resized = linker_resizes(img) };
 	int ret = 0;
 
 	memset(v, 0, sizeof(*v));
@@ -424,6 +446,7 @@ int verify_init(struct verify *v, const struct plan *p, const struct image *img,
 		check_functions(&c);
 		check_groups(&c);
 		check_paths(&c);
+		check_entries(&c);
 		check_positions(&c);
 	}
 	index_release(&c.by_section);

@@ -26,6 +26,7 @@ struct verify {
 	uint32_t units, found;		/* in the plan, of these in the kernel */
 	uint32_t unknown;		/* units that share their name and cannot be told apart without a link map */
 	uint32_t at_address, on_page;	/* of found */
+	uint32_t shifted;		/* of found: on another page where the linker itself resizes code; no stray */
 	uint32_t placed, in_order;	/* units of the fragment that were found, of these behind the one before */
 	uint32_t functions, lost;	/* of the plan's units, of these missing */
 	uint32_t outside;		/* functions of the kernel that left _stext.._etext */
@@ -44,6 +45,9 @@ struct verify {
  * entries is the plan's mean where all touched bytes are on the pages that were
  * planned; where some are not, each path's entries change by the difference in
  * distinct pages of all that it may touch.
+ *
+ * Where the linker itself resizes code (RISC-V's relaxation, veneers) the order must be as
+ * planned, but pages may differ unless opts->exact, as long as entries stay within 2 %.
  */
 int verify_init(struct verify *v, const struct plan *p, const struct image *img,
 		const struct verify_options *opts);

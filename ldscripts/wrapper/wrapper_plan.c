@@ -6,6 +6,7 @@
  *   .hottext/plan/        the plan folder
  *   .hottext/plan/inputs  what it was made from, written last: without it there is no plan
  */
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ldscripts/fragment.h"
 #include "ldscripts/optimize.h"
 #include "ldscripts/run.h"
 #include "ldscripts/wrapper/wrapper_parts.h"
@@ -145,6 +147,46 @@ static int write_file(const char *path, const char *text)
 	return outfile_commit(&out);
 }
 
+/* RISC-V's linker shortens calls by how far they reach: sizes follow from the order. */
+static bool linker_resizes(const char *kernel)
+{
+	struct mapfile m;
+	bool ret;
+
+	if (mapfile_init(&m, kernel))
+		return false;
+	const unsigned char *e = (const unsigned char *)m.data;
+	ret = m.size >= sizeof(Elf32_Ehdr) && e[EI_DATA] == ELFDATA2LSB && (e[18] | e[19] << 8) == EM_RISCV;
+	mapfile_release(&m);
+	return ret;
+}
+
+/* Link by the plan, and plan again with the sizes that came of it. */
+static int settle_plan(const struct wrapper *w, const char *trial, const char *map, const char *profile, const char *dir)
+{
+	char *second = xasprintf("%s.hottext-second", w->line.output), *second_map = xasprintf("%s.map", second);
+	char *path = path_join(dir, "hottext.ld");
+	struct fragment f;
+	int ret = EXIT_FAILED;
+
+	temp_remember(second);
+	temp_remember(second_map);
+	if (!fragment_read(&f, path)) {
+		ret = wrapper_link(w, &f, second, second_map, NULL);
+		fragment_release(&f);
+	}
+	if (!ret)
+		ret = optimize_for_wrapper(trial, map, second_map, profile, dir);
+	unlink(second);
+	unlink(second_map);
+	temp_forget(second);
+	temp_forget(second_map);
+	free(second);
+	free(second_map);
+	free(path);
+	return ret;
+}
+
 /* Trial link, plan by it, and last the note of what it was made from. */
 static int make_plan(const struct wrapper *w, const char *profile, const char *dir, const char *inputs)
 {
@@ -156,7 +198,9 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 	int ret = wrapper_link(w, NULL, trial, map, NULL);
 
 	if (!ret)
-		ret = optimize_for_wrapper(trial, map, profile, dir);
+		ret = optimize_for_wrapper(trial, map, NULL, profile, dir);
+	if (!ret && linker_resizes(trial))
+		ret = settle_plan(w, trial, map, profile, dir);
 	if (!ret && write_file(note_path, inputs))
 		ret = EXIT_FAILED;
 	unlink(trial);
