@@ -449,7 +449,7 @@ static int run(struct completer *c, const char *vmlinux)
 int complete_profile(const struct image *img, const char *vmlinux, const struct profile *in, struct profile *out,
 		     const struct complete_options *opts, struct completion *report)
 {
-	struct completion own;
+	struct completion own = { 0 };
 	struct completer c = { .img = img, .in = in, .out = out, .report = report ? report : &own };
 	int ret = 0;
 

@@ -86,7 +86,7 @@ static void add_mark(struct linkmap_lld *l, const char *name, const char *value,
 /* "Size" and "Align" may be wider than their columns, so fields are counted by blanks. */
 static const char *scan_fields(const char *p, uint64_t *addr, uint64_t *size)
 {
-	uint64_t lma, *fields[] = { addr, &lma, size };
+	uint64_t lma = 0, *fields[] = { addr, &lma, size };
 
 	for (int i = 0; i < 3; i++) {
 		p += strspn(p, " ");

@@ -262,6 +262,7 @@ static double put_overview_row(struct canvas *c, const struct panel *pn, uint32_
 		bool hot = b && b->heat > 0;
 
 		put_box(c, pn->x + (double)i * SQUARE_PT, y, SQUARE_PT - 1, SQUARE_PT - 1,
+			/* cppcheck-suppress nullPointerRedundantCheck; hot says that there is one */
 			hot ? heat_colours[heat_bin(b->heat)]
 			: b ? IDLE
 			    : FILLER,

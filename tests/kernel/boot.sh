@@ -49,7 +49,7 @@ riscv64)
 	exit 2 ;;
 esac
 [ -z "$port" ] || qemu+=(-serial "file:$port")
-qemu+=(-rtc base=2024-01-01,clock=vm -display none -monitor none -no-reboot "${icount[@]}" -kernel "$kernel" -initrd "$initramfs" "${extra[@]}")
+qemu+=(-rtc "base=2024-01-01,clock=vm" -display none -monitor none -no-reboot "${icount[@]}" -kernel "$kernel" -initrd "$initramfs" "${extra[@]}")
 
 log=$(mktemp)
 trap 'rm -f "$log" "$log.text"' EXIT
