@@ -11,7 +11,9 @@
 
 enum {
 	NR_PLACES = 1 << 13,
-	NR_NEXTS = 1 << 13,
+	NEXTS_BITS = 14,
+	NR_NEXTS = 1 << NEXTS_BITS,
+	NR_NEAR = 1 << 8,
 	/* of distinct chains held back; past it they are added and forgotten */
 	SEEN_MAX_BYTES = 32 << 20,
 	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
@@ -36,6 +38,11 @@ struct chain_next {
 	uint64_t pending;
 };
 
+struct chain_near {
+	uint64_t task;
+	uint32_t id;		/* in tasks, + 1; 0: empty */
+};
+
 struct chain_task {
 	uint64_t time_ns;
 	uint32_t path;
@@ -48,7 +55,7 @@ void chain_init(struct chain *c, struct profile *p, const struct symtab *syms)
 	c->syms = syms;
 	c->places = xcalloc(NR_PLACES, sizeof(*c->places));
 	c->nexts = xcalloc(NR_NEXTS, sizeof(*c->nexts));
-	c->last_task = INDEX_NONE;
+	c->near = xcalloc(NR_NEAR, sizeof(*c->near));
 	if (syms)
 		c->func_of_sym = xcalloc(syms->nr_syms, sizeof(*c->func_of_sym));
 }
@@ -58,6 +65,7 @@ void chain_release(struct chain *c)
 	path_walk_release(&c->walk);
 	free(c->places);
 	free(c->nexts);
+	free(c->near);
 	free(c->func_of_sym);
 	free(c->roots);
 	for (int i = 0; i < 2; i++) {
@@ -284,7 +292,8 @@ static void flush_next(struct chain *c, struct chain_next *n)
 /* Successions repeat: count them here before they go to the profile. */
 static void add_next(struct chain *c, uint32_t path, uint32_t next)
 {
-	struct chain_next *n = &c->nexts[(path * 0x9e3779b1u ^ next) % NR_NEXTS];
+	uint64_t both = (uint64_t)path << 32 | next;
+	struct chain_next *n = &c->nexts[(both ^ both >> 29) * 0x9e3779b97f4a7c15u >> (64 - NEXTS_BITS)];
 
 	if (n->path != path || n->next != next) {
 		flush_next(c, n);
@@ -296,15 +305,16 @@ static void add_next(struct chain *c, uint32_t path, uint32_t next)
 
 static struct chain_task *find_task(struct chain *c, uint64_t task, bool *is_new)
 {
+	struct chain_near *near = &c->near[(task ^ task >> 32) % NR_NEAR];
 	uint32_t had = c->tasks.nr_keys;
 
 	*is_new = false;
-	if (c->last_task != INDEX_NONE && !memcmp(c->tasks.keys[c->last_task].data, &task, sizeof(task)))
-		return &c->task_items[c->last_task];
-	c->last_task = index_add(&c->tasks, &task, sizeof(task));
+	if (near->id && near->task == task)
+		return &c->task_items[near->id - 1];
+	*near = (struct chain_near){ task, index_add(&c->tasks, &task, sizeof(task)) + 1 };
 	ALLOC_GROW(c->task_items, c->tasks.nr_keys, c->alloc_tasks);
-	*is_new = c->last_task == had;
-	return &c->task_items[c->last_task];
+	*is_new = near->id == had + 1;
+	return &c->task_items[near->id - 1];
 }
 
 static void link_task(struct chain *c, uint32_t path, const struct chain_sample *s)
@@ -383,12 +393,9 @@ struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint
 	return (struct chain_ticket){ id, c->nr_flushes + 1 };
 }
 
-const uint64_t *chain_ticket_addrs(const struct chain *c, struct chain_ticket t, uint32_t *nr)
+bool chain_ticket_valid(const struct chain *c, struct chain_ticket t)
 {
-	if (t.stamp != c->nr_flushes + 1)
-		return NULL;
-	*nr = c->seen[1].keys[t.id].len / (uint32_t)sizeof(uint64_t);
-	return c->seen[1].keys[t.id].data;
+	return t.stamp == c->nr_flushes + 1;
 }
 
 void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_sample *s)

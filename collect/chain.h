@@ -67,7 +67,7 @@ struct chain {
 	uint32_t nr_flushes;
 	struct chain_next *nexts;		/* small cache of successions not yet added */
 	struct index tasks;
-	uint32_t last_task;			/* id in tasks of the sample before; INDEX_NONE: none */
+	struct chain_near *near;		/* small cache of ids in tasks */
 	struct chain_task *task_items;
 	uint32_t alloc_tasks;
 	struct chain_frame *frames;
@@ -118,12 +118,8 @@ void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, c
 struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr,
 				    const struct chain_sample *s);
 
-/*
- * For readers that can tell a repeated chain cheaply: the addresses of a ticket,
- * NULL when it has expired, else valid until the next chain_add*(); and the
- * same chain once more.
- */
-const uint64_t *chain_ticket_addrs(const struct chain *c, struct chain_ticket t, uint32_t *nr);
+/* For readers that can tell a repeated chain cheaply: the chain of a valid ticket once more. */
+bool chain_ticket_valid(const struct chain *c, struct chain_ticket t);
 void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_sample *s);
 
 /* One branch out of any order: the call and the entry that it is, if it is one. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "index.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +82,9 @@ static uint32_t find_slot(const struct index *x, const void *data, size_t len, u
 	}
 }
 
-static void rehash(struct index *x)
+static void rehash(struct index *x, uint32_t nr_slots)
 {
-	x->nr_slots = x->nr_slots ? x->nr_slots * 2 : 64;
+	x->nr_slots = nr_slots;
 	free(x->slots);
 	x->slots = xcalloc(x->nr_slots, sizeof(*x->slots));
 	for (uint32_t id = 0; id < x->nr_keys; id++) {
@@ -95,19 +96,40 @@ static void rehash(struct index *x)
 	}
 }
 
-uint32_t index_add(struct index *x, const void *data, size_t len)
+void index_reserve(struct index *x, uint32_t nr_keys)
+{
+	uint32_t slots = x->nr_slots ? x->nr_slots : 64;
+
+	while ((uint64_t)nr_keys * 3 >= (uint64_t)slots * 2 && slots < 1u << 31)
+		slots *= 2;
+	if (slots > x->nr_slots)
+		rehash(x, slots);
+	ALLOC_GROW(x->keys, nr_keys, x->alloc_keys);
+}
+
+static uint32_t add(struct index *x, const void *data, size_t len, bool copy)
 {
 	BUG_ON(len > UINT32_MAX || x->nr_keys >= INDEX_NONE - 1);
 	if ((uint64_t)x->nr_keys * 3 >= (uint64_t)x->nr_slots * 2)
-		rehash(x);
+		rehash(x, x->nr_slots ? x->nr_slots * 2 : 64);
 	uint32_t hash = hash_bytes(data, len);
 	uint32_t slot = find_slot(x, data, len, hash);
 	if (x->slots[slot])
 		return x->slots[slot] - 1;
 	ALLOC_GROW(x->keys, x->nr_keys + 1, x->alloc_keys);
-	x->keys[x->nr_keys] = (struct index_key){ keep(x, data, len), (uint32_t)len, hash };
+	x->keys[x->nr_keys] = (struct index_key){ copy ? keep(x, data, len) : data, (uint32_t)len, hash };
 	x->slots[slot] = ++x->nr_keys;
 	return x->nr_keys - 1;
+}
+
+uint32_t index_add(struct index *x, const void *data, size_t len)
+{
+	return add(x, data, len, true);
+}
+
+uint32_t index_add_ref(struct index *x, const void *data, size_t len)
+{
+	return add(x, data, len, false);
 }
 
 uint32_t index_add_str(struct index *x, const char *s)

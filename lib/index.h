@@ -12,7 +12,8 @@
 #define INDEX_NONE UINT32_MAX
 
 struct index_key {
-	const void *data;	/* owned by the index, aligned to 8 bytes, NUL-terminated one past len */
+	/* owned by the index, aligned to 8 bytes, NUL-terminated one past len; or as index_add_ref() was given it */
+	const void *data;
 	uint32_t len;
 	uint32_t hash;
 };
@@ -31,6 +32,12 @@ void index_release(struct index *x);
 /* Id of the key, added when new. */
 uint32_t index_add(struct index *x, const void *data, size_t len);
 uint32_t index_add_str(struct index *x, const char *s);
+
+/* The same without a copy of the key, which has to outlive the index. */
+uint32_t index_add_ref(struct index *x, const void *data, size_t len);
+
+/* Make room for so many keys at once. */
+void index_reserve(struct index *x, uint32_t nr_keys);
 
 /* Id of the key or INDEX_NONE. */
 uint32_t index_find(const struct index *x, const void *data, size_t len);

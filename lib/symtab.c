@@ -11,6 +11,12 @@
 #include "lib/mem.h"
 #include "lib/symtab_build.h"
 
+struct symtab_text {
+	struct symtab_text *next;
+	size_t used, size;
+	char bytes[];
+};
+
 void symtab_begin(struct symtab *st)
 {
 	memset(st, 0, sizeof(*st));
@@ -22,11 +28,14 @@ void symtab_release(struct symtab *st)
 	struct symtab_names *n = st->names;
 
 	if (n) {
-		index_release(&n->strings);
-		index_release(&n->names);
+		for (struct symtab_text *t = n->text, *next; t; t = next) {
+			next = t->next;
+			free(t);
+		}
+		index_release(&n->by_name);
 		index_release(&n->ids);
 		free(n->values);
-		free(n->global);
+		free(n->named);
 		free(n->id_sym);
 		free(n->primary);
 		free(n->parent);
@@ -38,29 +47,56 @@ void symtab_release(struct symtab *st)
 	memset(st, 0, sizeof(*st));
 }
 
+const char *symtab_keep_bytes(struct symtab *st, const char *bytes, size_t size)
+{
+	struct symtab_text *t = st->names->text;
+
+	if (!t || t->size - t->used <= size) {
+		size_t room = size < 65000 ? 65000 : size + 1;
+
+		t = xmalloc(sizeof(*t) + room);
+		*t = (struct symtab_text){ st->names->text, 0, room };
+		st->names->text = t;
+	}
+	char *p = t->bytes + t->used;
+	memcpy(p, bytes, size);
+	p[size] = '\0';
+	t->used += size + 1;
+	return p;
+}
+
 const char *symtab_keep(struct symtab *st, const char *s)
 {
-	return index_str(&st->names->strings, index_add_str(&st->names->strings, s));
+	return symtab_keep_bytes(st, s, strlen(s));
+}
+
+void symtab_reserve_values(struct symtab *st, uint32_t nr)
+{
+	ALLOC_GROW(st->names->values, nr, st->names->alloc_values);
 }
 
 void symtab_add_value(struct symtab *st, const char *name, uint64_t value, bool global)
 {
 	struct symtab_names *n = st->names;
-	uint32_t had = n->names.nr_keys;
-	uint32_t id = index_add_str(&n->names, name);
 
-	ALLOC_GROW(n->values, n->names.nr_keys, n->alloc_values);
-	ALLOC_GROW(n->global, n->names.nr_keys, n->alloc_global);
-	if (id < had && (n->global[id] || !global))
-		return;
-	n->values[id] = value;
-	n->global[id] = global;
+	ALLOC_GROW(n->values, n->nr_values + 1, n->alloc_values);
+	n->values[n->nr_values++] = (struct symtab_value){ name, value, global };
+}
+
+static uint32_t hash_name(const char *name)
+{
+	uint64_t h = 0;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(h >> 32);
 }
 
 void symtab_add_func(struct symtab *st, const struct sym *s)
 {
 	ALLOC_GROW(st->syms, st->nr_syms + 1, st->names->alloc_syms);
-	st->syms[st->nr_syms++] = *s;
+	st->syms[st->nr_syms] = *s;
+	st->syms[st->nr_syms++].name_hash = hash_name(s->name);
 }
 
 bool symtab_is_mapping_name(const char *name)
@@ -114,6 +150,71 @@ static int cmp_syms(const void *va, const void *vb)
 		return a->flags & SYM_WEAK ? 1 : -1;
 	int c = strcmp(a->name, b->name);
 	return c ? c : strcmp(a->file ? a->file : "", b->file ? b->file : "");
+}
+
+struct sym_key {
+	uint64_t key;
+	uint32_t sym;
+};
+
+enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
+
+/* Stable; as many rounds as the largest key needs. Returns keys or spare. */
+static struct sym_key *sort_keys(struct sym_key *keys, struct sym_key *spare, uint32_t nr, uint64_t largest)
+{
+	for (int shift = 0; shift < 64 && largest >> shift; shift += RADIX_BITS) {
+		uint32_t at[RADIX + 1] = { 0 };
+
+		for (uint32_t i = 0; i < nr; i++)
+			at[(keys[i].key >> shift & (RADIX - 1)) + 1]++;
+		for (uint32_t i = 0; i < RADIX; i++)
+			at[i + 1] += at[i];
+		for (uint32_t i = 0; i < nr; i++)
+			spare[at[keys[i].key >> shift & (RADIX - 1)]++] = keys[i];
+		struct sym_key *sorted = spare;
+		spare = keys;
+		keys = sorted;
+	}
+	return keys;
+}
+
+/* Into the order of the keys, along the cycles of the permutation. */
+static void permute_syms(struct sym *syms, struct sym_key *keys, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		struct sym first = syms[i];
+		uint32_t to = i, from;
+
+		while ((from = keys[to].sym) != i) {
+			syms[to] = syms[from];
+			keys[to].sym = to;
+			to = from;
+		}
+		syms[to] = first;
+		keys[to].sym = to;
+	}
+}
+
+static void sort_syms(struct symtab *st)
+{
+	uint32_t nr = st->nr_syms;
+	struct sym_key *keys = xcalloc(2 * (size_t)nr, sizeof(*keys));
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		low = st->syms[i].addr < low ? st->syms[i].addr : low;
+		high = st->syms[i].addr > high ? st->syms[i].addr : high;
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		keys[i] = (struct sym_key){ st->syms[i].addr - low, i };
+	permute_syms(st->syms, sort_keys(keys, keys + nr, nr, high - low), nr);
+	for (uint32_t i = 0, start = 0; i < nr; start = i) {
+		while (++i < nr && st->syms[i].addr == st->syms[start].addr)
+			;
+		if (i - start > 1)
+			qsort(st->syms + start, i - start, sizeof(*st->syms), cmp_syms);
+	}
+	free(keys);
 }
 
 /*
@@ -171,16 +272,6 @@ static void give_sizes(struct symtab *st, uint64_t (*section_end)(void *arg, uin
 	}
 }
 
-/* Bring the symbols of one name together, in the order of their addresses. */
-static const struct symtab *sorting;	/* qsort passes no context */
-static int cmp_by_name(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-	int c = strcmp(sorting->syms[a].name, sorting->syms[b].name);
-
-	return c ? c : a < b ? -1 : 1;
-}
-
 /* How many addresses of a run each source file holds. */
 struct file_count {
 	uint64_t last_addr;
@@ -197,7 +288,7 @@ static struct file_count *count_files(const struct symtab *st, const uint32_t *r
 
 		if (!s->file)
 			continue;
-		struct file_count *c = &counts[index_add(files, &s->file, sizeof(s->file))];
+		struct file_count *c = &counts[index_add_ref(files, s->file, strlen(s->file))];
 		if (!c->addrs || c->last_addr != s->addr)
 			c->addrs++;
 		c->last_addr = s->addr;
@@ -205,12 +296,11 @@ static struct file_count *count_files(const struct symtab *st, const uint32_t *r
 	return counts;
 }
 
-/* run: symbols of one name, by address. */
-static void name_run(struct symtab *st, const uint32_t *run, uint32_t nr)
+/* run: symbols of one name at several addresses, in their order. */
+static void tell_apart(struct symtab *st, const uint32_t *run, uint32_t nr)
 {
-	bool unique = st->syms[run[0]].addr == st->syms[run[nr - 1]].addr;
 	struct index files = { 0 };
-	struct file_count *counts = unique ? NULL : count_files(st, run, nr, &files);
+	struct file_count *counts = count_files(st, run, nr, &files);
 	uint32_t nth = 0;
 
 	for (uint32_t i = 0; i < nr; i++) {
@@ -220,11 +310,7 @@ static void name_run(struct symtab *st, const uint32_t *run, uint32_t nr)
 			nth++;
 		if (s->flags & SYM_ALIAS)
 			continue;
-		if (unique) {
-			s->id = s->name;
-			continue;
-		}
-		uint32_t f = s->file ? index_find(&files, &s->file, sizeof(s->file)) : INDEX_NONE;
+		uint32_t f = s->file ? index_find_str(&files, s->file) : INDEX_NONE;
 		bool by_file = f != INDEX_NONE && counts[f].addrs == 1;
 		char *id = by_file ? xasprintf("%s@%s", s->name, s->file) : xasprintf("%s#%u", s->name, nth);
 		s->id = symtab_keep(st, id);
@@ -234,40 +320,59 @@ static void name_run(struct symtab *st, const uint32_t *run, uint32_t nr)
 	index_release(&files);
 }
 
-static void give_ids(struct symtab *st)
+static void name_run(struct symtab *st, const uint32_t *run, uint32_t nr)
 {
-	uint32_t *order = xcalloc(st->nr_syms, sizeof(*order));
-	uint32_t start = 0;
-
-	for (uint32_t i = 0; i < st->nr_syms; i++)
-		order[i] = i;
-	sorting = st;
-	qsort(order, st->nr_syms, sizeof(*order), cmp_by_name);
-	for (uint32_t i = 1; i <= st->nr_syms; i++) {
-		if (i < st->nr_syms && !strcmp(st->syms[order[i]].name, st->syms[order[start]].name))
-			continue;
-		name_run(st, order + start, i - start);
-		start = i;
+	if (st->syms[run[0]].addr != st->syms[run[nr - 1]].addr) {
+		tell_apart(st, run, nr);
+		return;
 	}
-	free(order);
-	for (uint32_t i = 1; i < st->nr_syms; i++)
-		if (st->syms[i].flags & SYM_ALIAS)
-			st->syms[i].id = st->syms[i - 1].id;
+	for (uint32_t i = 0; i < nr; i++)
+		st->syms[run[i]].id = st->syms[run[i]].name;
 }
 
-static void index_ids(struct symtab *st)
+/* Bring the symbols of one name together, in the order of their addresses. */
+static const struct symtab *sorting;	/* qsort passes no context */
+static int cmp_by_name(const void *va, const void *vb)
 {
-	struct symtab_names *n = st->names;
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	int c = strcmp(sorting->syms[a].name, sorting->syms[b].name);
 
-	n->id_sym = xcalloc(st->nr_syms, sizeof(*n->id_sym));
-	for (uint32_t i = 0; i < st->nr_syms; i++) {
-		if (st->syms[i].flags & SYM_ALIAS)
-			continue;
-		uint32_t had = n->ids.nr_keys, id = index_add_str(&n->ids, st->syms[i].id);
+	return c ? c : a < b ? -1 : 1;
+}
 
-		if (id == had)
-			n->id_sym[id] = i;
+/* run: symbols whose names have one hash. */
+static void name_hash_run(struct symtab *st, uint32_t *run, uint32_t nr)
+{
+	if (nr > 1) {
+		sorting = st;
+		qsort(run, nr, sizeof(*run), cmp_by_name);
 	}
+	for (uint32_t i = 1, start = 0; i <= nr; i++) {
+		if (i < nr && !strcmp(st->syms[run[i]].name, st->syms[run[start]].name))
+			continue;
+		name_run(st, run + start, i - start);
+		start = i;
+	}
+}
+
+static void give_ids(struct symtab *st)
+{
+	uint32_t nr = st->nr_syms, *run = xcalloc(nr, sizeof(*run));
+	struct sym_key *keys = xcalloc(2 * (size_t)nr, sizeof(*keys)), *k;
+
+	for (uint32_t i = 0; i < nr; i++)
+		keys[i] = (struct sym_key){ st->syms[i].name_hash, i };
+	k = sort_keys(keys, keys + nr, nr, UINT32_MAX);
+	for (uint32_t i = 0, start = 0; i < nr; start = i) {
+		for (; i < nr && k[i].key == k[start].key; i++)
+			run[i - start] = k[i].sym;
+		name_hash_run(st, run, i - start);
+	}
+	free(keys);
+	free(run);
+	for (uint32_t i = 1; i < nr; i++)
+		if (st->syms[i].flags & SYM_ALIAS)
+			st->syms[i].id = st->syms[i - 1].id;
 }
 
 /* Buckets so many that each holds about one function, whatever the spread of the addresses. */
@@ -310,10 +415,61 @@ static void index_addrs(struct symtab *st)
 	}
 }
 
+/* The first global symbol of a name counts, else the first. */
+static void index_values(struct symtab_names *n)
+{
+	n->named = xcalloc(n->nr_values, sizeof(*n->named));
+	index_reserve(&n->by_name, n->nr_values);
+	for (uint32_t i = 0; i < n->nr_values; i++) {
+		const struct symtab_value *v = &n->values[i];
+		uint32_t had = n->by_name.nr_keys, id = index_add_ref(&n->by_name, v->name, strlen(v->name));
+
+		if (id == had || (v->global && !n->values[n->named[id]].global))
+			n->named[id] = i;
+	}
+}
+
+static const struct symtab_value *search_value(const struct symtab_names *n, const char *name)
+{
+	const struct symtab_value *found = NULL;
+
+	for (uint32_t i = 0; i < n->nr_values; i++) {
+		const struct symtab_value *v = &n->values[i];
+
+		if (v->name[0] == name[0] && (!found || (v->global && !found->global)) && !strcmp(v->name, name))
+			found = v;
+	}
+	return found;
+}
+
+/* An index of all names costs as much as reading them: whoever asks but a few times goes without. */
+bool symtab_value(const struct symtab *st, const char *name, uint64_t *value)
+{
+	enum { FEW = 6 };
+	struct symtab_names *n = st->names;
+	const struct symtab_value *v = NULL;
+
+	if (!n || !n->nr_values)
+		return false;
+	if (!n->named && n->nr_searches++ < FEW) {
+		v = search_value(n, name);
+	} else {
+		if (!n->named)
+			index_values(n);
+		uint32_t i = index_find_str(&n->by_name, name);
+		if (i != INDEX_NONE)
+			v = &n->values[n->named[i]];
+	}
+	if (v)
+		*value = v->value;
+	return v;
+}
+
 int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(void *arg, uint64_t addr),
 		  void *arg)
 {
 	bool stext = symtab_value(st, "_stext", &st->stext_addr);
+	bool etext = symtab_value(st, "_etext", &st->etext_addr);
 
 	if (!symtab_value(st, "_text", &st->text_addr)) {
 		if (!stext)
@@ -324,13 +480,12 @@ int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(v
 		st->stext_addr = st->text_addr;
 	if (!st->nr_syms)
 		return error("cannot read '%s': no functions", path);
-	qsort(st->syms, st->nr_syms, sizeof(*st->syms), cmp_syms);
+	sort_syms(st);
 	drop_inner_labels(st);
 	give_sizes(st, section_end, arg);
 	give_ids(st);
-	index_ids(st);
 	index_addrs(st);
-	if (!symtab_value(st, "_etext", &st->etext_addr)) {
+	if (!etext) {
 		const struct sym *last = &st->syms[st->nr_syms - 1];
 		st->etext_addr = last->addr + last->size;
 	}
@@ -364,21 +519,29 @@ const struct sym *symtab_find(const struct symtab *st, uint64_t addr)
 	return NULL;
 }
 
-const struct sym *symtab_find_id(const struct symtab *st, const char *id)
+static void index_ids(const struct symtab *st)
 {
-	uint32_t i = st->names ? index_find_str(&st->names->ids, id) : INDEX_NONE;
+	struct symtab_names *n = st->names;
 
-	return i == INDEX_NONE ? NULL : &st->syms[st->names->id_sym[i]];
+	n->id_sym = xcalloc(n->nr_primary, sizeof(*n->id_sym));
+	index_reserve(&n->ids, n->nr_primary);
+	for (uint32_t i = 0; i < n->nr_primary; i++) {
+		const char *id = st->syms[n->primary[i]].id;
+		uint32_t had = n->ids.nr_keys, k = index_add_ref(&n->ids, id, strlen(id));
+
+		if (k == had)
+			n->id_sym[k] = n->primary[i];
+	}
 }
 
-bool symtab_value(const struct symtab *st, const char *name, uint64_t *value)
+const struct sym *symtab_find_id(const struct symtab *st, const char *id)
 {
-	uint32_t i = st->names ? index_find_str(&st->names->names, name) : INDEX_NONE;
-
-	if (i == INDEX_NONE)
-		return false;
-	*value = st->names->values[i];
-	return true;
+	if (!st->names || !st->names->nr_primary)
+		return NULL;
+	if (!st->names->id_sym)
+		index_ids(st);
+	uint32_t i = index_find_str(&st->names->ids, id);
+	return i == INDEX_NONE ? NULL : &st->syms[st->names->id_sym[i]];
 }
 
 const char *build_id_hex(const unsigned char *id, uint32_t size, char *buf)

@@ -31,6 +31,7 @@ struct sym {
 	const char *file;	/* source file name from STT_FILE, NULL when unknown or global */
 	const char *section;	/* output section name, NULL from kallsyms */
 	uint32_t flags;
+	uint32_t name_hash;
 };
 
 enum { BUILD_ID_MAX = 32 };

@@ -6,15 +6,22 @@
 #include "lib/index.h"
 #include "lib/symtab.h"
 
-struct symtab_names {
-	struct index strings;	/* owns every name, file and section name */
-	struct index names;	/* all symbols by name */
-	uint64_t *values;	/* [names id] */
-	bool *global;		/* [names id]: values[] is that of a global symbol */
-	uint32_t alloc_values, alloc_global;
+struct symtab_value {
+	const char *name;
+	uint64_t value;
+	bool global;
+};
 
-	struct index ids;	/* identities of the functions */
-	uint32_t *id_sym;	/* [ids id]: index in syms */
+struct symtab_names {
+	struct symtab_text *text;	/* owns every name, file and section name */
+	struct symtab_value *values;	/* of all symbols, in the order of the file */
+	uint32_t nr_values, alloc_values;
+	uint32_t nr_searches;	/* through values, before there is an index */
+	struct index by_name;	/* of values */
+	uint32_t *named;	/* [by_name id]: index in values; NULL before by_name is made */
+
+	struct index ids;	/* identities of the functions, made when one is first sought */
+	uint32_t *id_sym;	/* [ids id]: index in syms; NULL before ids is made */
 
 	/* For symtab_find: the functions that are no aliases, by address. */
 	uint32_t *primary;	/* [i]: index in syms */
@@ -35,6 +42,13 @@ void symtab_begin(struct symtab *st);
 /* Keep a string as long as the symtab lives. */
 const char *symtab_keep(struct symtab *st, const char *s);
 
+/* A copy of size bytes and a NUL that lives as long. */
+const char *symtab_keep_bytes(struct symtab *st, const char *bytes, size_t size);
+
+/* Make room for so many values at once. */
+void symtab_reserve_values(struct symtab *st, uint32_t nr);
+
+/* name: kept. */
 void symtab_add_value(struct symtab *st, const char *name, uint64_t value, bool global);
 
 /* Append a function; limit is the end of its section (0: none), size 0 when not known. */

@@ -28,6 +28,7 @@ struct kernel {
 	size_t nr_sections;
 	struct section *opd;	/* function descriptors of 64-bit PowerPC's first ABI; NULL elsewhere */
 	Elf_Data *opd_data;
+	uint64_t banner;	/* linux_banner, 0 when there is none */
 };
 
 static int fail(const struct kernel *k, const char *why)
@@ -119,6 +120,7 @@ static bool read_descriptor(struct kernel *k, uint64_t addr, uint64_t *code)
 	return true;
 }
 
+/* name, file: kept. */
 static void add_symbol(struct kernel *k, const GElf_Sym *es, size_t shndx, const char *name, const char *file)
 {
 	int type = GELF_ST_TYPE(es->st_info), bind = GELF_ST_BIND(es->st_info);
@@ -128,6 +130,8 @@ static void add_symbol(struct kernel *k, const GElf_Sym *es, size_t shndx, const
 	if (!*name || type == STT_SECTION || type == STT_FILE || symtab_is_mapping_name(name))
 		return;
 	symtab_add_value(k->st, name, addr, global);
+	if (global && type == STT_OBJECT && !strcmp(name, "linux_banner"))
+		k->banner = addr;
 	if (shndx == SHN_UNDEF || shndx >= k->nr_sections || (type != STT_FUNC && type != STT_NOTYPE))
 		return;
 	const struct section *s = &k->sections[shndx];
@@ -145,7 +149,7 @@ static void add_symbol(struct kernel *k, const GElf_Sym *es, size_t shndx, const
 	symtab_add_func(k->st, &(struct sym){
 		.addr = addr,
 		.size = es->st_size > room ? room : es->st_size,
-		.name = symtab_keep(k->st, name),
+		.name = name,
 		.file = global ? NULL : file,
 		.section = s->name,
 		.flags = (type == STT_FUNC ? SYM_FUNC : 0u) | (global ? SYM_GLOBAL : 0u) |
@@ -153,12 +157,25 @@ static void add_symbol(struct kernel *k, const GElf_Sym *es, size_t shndx, const
 	});
 }
 
+/* The string table, copied at once: names stay where they are in it. NULL: libelf says why. */
+static const char *read_strings(struct kernel *k, size_t section, size_t *size)
+{
+	Elf_Scn *scn = elf_getscn(k->elf, section);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+
+	if (!data)
+		return NULL;
+	*size = data->d_size;
+	return symtab_keep_bytes(k->st, data->d_size ? data->d_buf : "", data->d_size);
+}
+
 static int read_symbols(struct kernel *k, const struct section *s)
 {
 	Elf_Data *data = elf_getdata(s->scn, NULL), *xndx = NULL;
-	const char *file = NULL;
+	size_t size;
+	const char *file = NULL, *strings = read_strings(k, s->sh.sh_link, &size);
 
-	if (!data)
+	if (!data || !strings)
 		return fail(k, elf_errmsg(-1));
 	if (!s->sh.sh_entsize)
 		return fail(k, "the symbol table's entry size is zero");
@@ -169,17 +186,18 @@ static int read_symbols(struct kernel *k, const struct section *s)
 	size_t nr = data->d_size / gelf_fsize(k->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (nr > INT32_MAX)
 		return fail(k, "too many symbols");
+	symtab_reserve_values(k->st, (uint32_t)nr);
 	for (size_t i = 1; i < nr; i++) {
 		GElf_Sym es;
 		Elf32_Word high = 0;
 
 		if (!gelf_getsymshndx(data, xndx, (int)i, &es, &high))
 			return fail(k, elf_errmsg(-1));
-		const char *name = elf_strptr(k->elf, s->sh.sh_link, es.st_name);
-		if (!name)
+		if (es.st_name >= size)
 			return fail(k, "a symbol's name lies outside the string table");
+		const char *name = strings + es.st_name;
 		if (GELF_ST_TYPE(es.st_info) == STT_FILE) {
-			file = *name ? symtab_keep(k->st, name) : NULL;
+			file = *name ? name : NULL;
 			continue;
 		}
 		size_t shndx = es.st_shndx < SHN_LORESERVE ? es.st_shndx
@@ -215,16 +233,16 @@ static void read_build_id(struct kernel *k, const struct section *s)
 	}
 }
 
-/* "Linux version 6.1.192 (user@host) ...", which the kernel prints first. */
-static bool read_banner(struct kernel *k, const struct section *s)
+/* "Linux version 6.1.192 (user@host) ...", which the kernel prints first; sought from byte off of the section on. */
+static bool read_banner(struct kernel *k, const struct section *s, uint64_t off)
 {
 	static const char banner[] = "Linux version ";
 	Elf_Data *data = elf_rawdata(s->scn, NULL);
 
-	if (!data || !data->d_buf)
+	if (!data || !data->d_buf || off >= data->d_size)
 		return false;
 	const char *p = data->d_buf, *end = p + data->d_size;
-	while ((p = memmem(p, (size_t)(end - p), banner, sizeof(banner) - 1))) {
+	for (p += off; (p = memmem(p, (size_t)(end - p), banner, sizeof(banner) - 1));) {
 		p += sizeof(banner) - 1;
 		size_t n = 0;
 		while (p + n < end && n < 128 && p[n] > ' ' && p[n] < 127)
@@ -237,6 +255,21 @@ static bool read_banner(struct kernel *k, const struct section *s)
 	return false;
 }
 
+/* Where its symbol says, else wherever data has it. */
+static void find_banner(struct kernel *k)
+{
+	for (int anywhere = 0; anywhere < 2; anywhere++)
+		for (size_t i = 1; i < k->nr_sections && !k->st->release; i++) {
+			const struct section *s = &k->sections[i];
+			uint64_t off = k->banner - s->sh.sh_addr;
+
+			if (s->sh.sh_type != SHT_PROGBITS || !(s->sh.sh_flags & SHF_ALLOC) || s->code)
+				continue;
+			if (anywhere || (k->banner && off < s->sh.sh_size))
+				read_banner(k, s, anywhere ? 0 : off);
+		}
+}
+
 static void read_identity(struct kernel *k)
 {
 	for (size_t i = 1; i < k->nr_sections; i++) {
@@ -244,10 +277,8 @@ static void read_identity(struct kernel *k)
 
 		if (s->sh.sh_type == SHT_NOTE && !k->st->build_id_size)
 			read_build_id(k, s);
-		if (s->sh.sh_type == SHT_PROGBITS && (s->sh.sh_flags & SHF_ALLOC) && !s->code &&
-		    !k->st->release)
-			read_banner(k, s);
 	}
+	find_banner(k);
 }
 
 int symtab_read_vmlinux(struct symtab *st, const char *path)

@@ -76,12 +76,13 @@ static int read_lines(struct symtab *st, struct input *in, struct bounds *b)
 		bool weak = type == 'w' || type == 'W', global = weak || (type >= 'A' && type <= 'Z');
 		if (symtab_is_mapping_name(name))
 			continue;
-		symtab_add_value(st, name, addr, global);
+		const char *kept = symtab_keep(st, name);
+		symtab_add_value(st, kept, addr, global);
 		ALLOC_GROW(b->addrs, b->nr_addrs + 1, b->alloc_addrs);
 		b->addrs[b->nr_addrs++] = addr;
 		if (!strchr("tTwW", type) || symtab_is_boundary_name(name, false))
 			continue;
-		symtab_add_func(st, &(struct sym){ .addr = addr, .name = symtab_keep(st, name),
+		symtab_add_func(st, &(struct sym){ .addr = addr, .name = kept,
 						   .flags = SYM_FUNC | (global ? SYM_GLOBAL : 0u) |
 							    (weak ? SYM_WEAK : 0u) });
 	}

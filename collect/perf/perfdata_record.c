@@ -29,6 +29,12 @@ enum {
 	SAMPLE_CODE_PAGE_SIZE = 1 << 23, SAMPLE_WEIGHT_STRUCT = 1 << 24,
 };
 
+/* Those of 8 bytes that come first. */
+enum {
+	FIXED_FIELDS = SAMPLE_IDENTIFIER | SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR | SAMPLE_ID |
+		       SAMPLE_STREAM_ID | SAMPLE_CPU | SAMPLE_PERIOD,
+};
+
 /* attr.read_format */
 enum { FORMAT_TIME_ENABLED = 1, FORMAT_TIME_RUNNING = 2, FORMAT_ID = 4, FORMAT_GROUP = 8, FORMAT_LOST = 16 };
 
@@ -227,9 +233,28 @@ static int unpack(struct perfdata_stream *s)
 	return 0;
 }
 
+/* A sample that the window holds whole, as nearly all are: no more questions. */
+static bool next_sample(struct perfdata_stream *s, struct perfdata_record *rec)
+{
+	size_t pos = s->pos + s->skip, left = s->fill - pos;
+	const unsigned char *p = s->buf + pos;
+
+	if (s->plain || s->swap || s->fill < pos || left < HEADER_SIZE || perfdata_u32(p, false) != PERFDATA_SAMPLE)
+		return false;
+	uint16_t size = perfdata_u16(p + 6, false);
+	if (size < HEADER_SIZE || size > left)
+		return false;
+	*rec = (struct perfdata_record){ PERFDATA_SAMPLE, perfdata_u16(p + 4, false), p + HEADER_SIZE,
+					 size - (size_t)HEADER_SIZE };
+	s->pos = pos;
+	s->taken += s->skip;
+	s->skip = size;
+	return true;
+}
+
 int perfdata_next(struct perfdata_stream *s, struct perfdata_record *rec)
 {
-	for (;;) {
+	while (!next_sample(s, rec)) {
 		int ret = 0;
 
 		if (s->plain)
@@ -264,6 +289,7 @@ int perfdata_next(struct perfdata_stream *s, struct perfdata_record *rec)
 		}
 		return 1;
 	}
+	return 1;
 }
 
 /* Where in a sample the event id is, in u64 from the body's start; -1 when it has none. */
@@ -382,6 +408,8 @@ static void take_tail(struct cursor *c, const struct perfdata_attr *a, struct pe
 {
 	uint64_t type = a->sample_type;
 
+	if (!(type & ~(uint64_t)((SAMPLE_REGS_USER - 1) | SAMPLE_IDENTIFIER)))
+		return;
 	if (type & SAMPLE_REGS_USER)
 		take_regs(c, a->regs_user);
 	if (type & SAMPLE_STACK_USER)
@@ -435,6 +463,16 @@ static size_t parse_fixed(uint64_t type, const unsigned char *p, bool swap, stru
 	return (size_t)(p - start);
 }
 
+/* Of perf record -g: a callchain behind the fixed fields, and nothing else. */
+static bool take_only_chain(const unsigned char *p, size_t size, bool swap, struct perfdata_sample *s)
+{
+	if (size < 8)
+		return false;
+	s->nr_chain = perfdata_u64(p, swap);
+	s->chain = p + 8;
+	return s->nr_chain <= (size - 8) / 8;
+}
+
 bool perfdata_sample_parse(const struct perfdata_attr *a, const struct perfdata_record *rec, bool swap,
 			   struct perfdata_sample *s)
 {
@@ -448,6 +486,8 @@ bool perfdata_sample_parse(const struct perfdata_attr *a, const struct perfdata_
 	size_t fixed = parse_fixed(type, p, swap, s);
 	if (fixed > rec->size)
 		return false;
+	if ((type & ~(uint64_t)FIXED_FIELDS) == SAMPLE_CALLCHAIN)
+		return take_only_chain(rec->body + fixed, rec->size - fixed, swap, s);
 	struct cursor c = { rec->body + fixed, rec->size - fixed, swap, false };
 	if (type & SAMPLE_READ)
 		take_read(&c, a->read_format);

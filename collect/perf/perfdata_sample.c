@@ -9,11 +9,11 @@
 #include "perfdata_map.h"
 
 /* A record holds at most 64 KiB. */
-enum { MAX_FRAMES = (1 << 16) / 8, BRANCH_ENTRY = 24, NR_MEMOS = 1 << 13 };
+enum { MAX_FRAMES = (1 << 16) / 8, BRANCH_ENTRY = 24, NR_MEMOS = 1 << 13, MAX_WORDS = 1 << 20 };
 
 struct perfdata_memo {
-	uint64_t hash;
 	struct chain_ticket ticket;
+	uint32_t first, nr;	/* in the lane's words */
 };
 
 void perfdata_sampler_init(struct perfdata_sampler *s, struct perfdata_map *map, struct profile *p)
@@ -29,11 +29,14 @@ void perfdata_sampler_init(struct perfdata_sampler *s, struct perfdata_map *map,
 void perfdata_sampler_release(struct perfdata_sampler *s)
 {
 	for (uint32_t i = 0; i < s->nr_lanes; i++) {
-		if (s->lanes[i])
-			chain_release(&s->lanes[i]->chain);
-		if (s->lanes[i])
-			free(s->lanes[i]->memos);
-		free(s->lanes[i]);
+		struct perfdata_lane *lane = s->lanes[i];
+
+		if (!lane)
+			continue;
+		chain_release(&lane->chain);
+		free(lane->memos);
+		free(lane->words);
+		free(lane);
 	}
 	free(s->lanes);
 	free(s->addrs);
@@ -57,78 +60,80 @@ static struct perfdata_lane *get_lane(struct perfdata_sampler *s, uint32_t event
 	return s->lanes[event];
 }
 
-/* The kernel frames of the sample, innermost first, run-time addresses less the slide. */
-static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample)
+/*
+ * The kernel frames of the sample, innermost first, run-time addresses less the slide.
+ * plain: they begin the chain and are all in one run.
+ */
+static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample, bool *plain)
 {
 	bool in_kernel = false;
-	uint32_t nr = 0;
+	uint32_t nr = 0, runs = 0;
 
 	for (uint64_t i = 0; i < sample->nr_chain; i++) {
 		uint64_t addr = perfdata_u64(sample->chain + 8 * i, swap);
 
-		if (addr >= PERFDATA_CONTEXT_MAX)
+		if (addr >= PERFDATA_CONTEXT_MAX) {
 			in_kernel = addr == PERFDATA_CONTEXT_KERNEL;
-		else if (in_kernel)
+			runs += in_kernel;
+		} else if (in_kernel) {
 			s->addrs[nr++] = addr - s->map->slide;
+		}
 	}
 	s->depth += nr;
+	*plain = nr && runs == 1 && perfdata_u64(sample->chain, swap) == PERFDATA_CONTEXT_KERNEL;
 	if (!nr && sample->ip)
 		s->addrs[nr++] = sample->ip - s->map->slide;
 	return nr;
 }
 
 /*
- * Most samples repeat a chain, so that is found out before anything is copied: the
- * kernel part begins the chain, and no other follows. Returns its memo and length,
- * NULL when the chain is none of these.
+ * Most samples repeat a chain, so that is found out before anything is copied. A few
+ * of its frames choose the memo, all are compared. NULL when the chain begins otherwise.
  */
-static struct perfdata_memo *find_memo(struct perfdata_lane *lane, bool swap, const struct perfdata_sample *sample,
-				       const struct perfdata_map *map, uint32_t *nr)
+static struct perfdata_memo *find_memo(const struct perfdata_lane *lane, bool swap, const unsigned char *chain, uint64_t nr)
 {
-	const unsigned char *p;
-	uint64_t hash = 0, n = 0, w = 0;
+	uint64_t hash = 0;
 
-	if (swap || sample->nr_chain < 2 || perfdata_u64(sample->chain, false) != PERFDATA_CONTEXT_KERNEL)
+	if (swap || nr < 2 || perfdata_u64(chain, false) != PERFDATA_CONTEXT_KERNEL)
 		return NULL;
-	p = sample->chain + 8;
-	for (; n + 1 < sample->nr_chain; n++) {
-		w = perfdata_u64(p + 8 * n, false);
-		if (w >= PERFDATA_CONTEXT_MAX)
-			break;
-		hash = hash * 0x9e3779b97f4a7c15u + w;
-	}
-	for (uint64_t i = n; i + 1 < sample->nr_chain; i++)
-		if (perfdata_u64(p + 8 * i, false) == PERFDATA_CONTEXT_KERNEL)
-			return NULL;
-	if (!n)
-		return NULL;
-	if (lane->map_changes != map->nr_changes) {
-		memset(lane->memos, 0, NR_MEMOS * sizeof(*lane->memos));
-		lane->map_changes = map->nr_changes;
-	}
-	hash ^= hash >> 32;
-	struct perfdata_memo *m = &lane->memos[(hash ^ hash >> 15) % NR_MEMOS];
-	if (m->hash != hash)
-		*m = (struct perfdata_memo){ .hash = hash };
-	*nr = (uint32_t)n;
-	return m;
+	for (uint64_t i = 1; i < nr && i <= 16; i += i)
+		hash = (hash ^ perfdata_u64(chain + 8 * i, false)) * 0x9e3779b97f4a7c15u;
+	return &lane->memos[(hash ^ hash >> 32) % NR_MEMOS];
 }
 
-/* Count a chain that a memo remembers; false when it remembers another or none. */
-static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, const struct perfdata_memo *m, uint32_t nr,
+static void renew_memos(struct perfdata_lane *lane, const struct perfdata_map *map)
+{
+	if (lane->map_changes == map->nr_changes && lane->nr_words <= MAX_WORDS)
+		return;
+	memset(lane->memos, 0, NR_MEMOS * sizeof(*lane->memos));
+	lane->nr_words = 0;
+	lane->map_changes = map->nr_changes;
+}
+
+static void remember(struct perfdata_lane *lane, struct perfdata_memo *m, struct chain_ticket ticket,
+		     const struct perfdata_sample *sample, uint32_t nr)
+{
+	ALLOC_GROW(lane->words, (size_t)lane->nr_words + nr, lane->alloc_words);
+	memcpy(lane->words + lane->nr_words, sample->chain + 8, nr * sizeof(*lane->words));
+	*m = (struct perfdata_memo){ ticket, lane->nr_words, nr };
+	lane->nr_words += nr;
+}
+
+/* Count a chain that a memo remembers: its kernel frames are these, no more of them, and in no other run. */
+static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, const struct perfdata_memo *m,
 		      const struct perfdata_sample *sample, const struct chain_sample *cs)
 {
-	uint32_t had = 0;
-	const uint64_t *addrs = chain_ticket_addrs(&lane->chain, m->ticket, &had);
-	uint64_t differ = 0;
+	const unsigned char *p = sample->chain + 8;
+	uint64_t have = sample->nr_chain - 1;
 
-	if (!addrs || had != nr)
+	if (!m->nr || m->nr > have || memcmp(p, lane->words + m->first, m->nr * sizeof(*lane->words)) != 0 ||
+	    (m->nr < have && perfdata_u64(p + 8 * (size_t)m->nr, false) < PERFDATA_CONTEXT_MAX) ||
+	    !chain_ticket_valid(&lane->chain, m->ticket))
 		return false;
-	for (uint32_t i = 0; i < nr; i++)
-		differ |= addrs[i] ^ (perfdata_u64(sample->chain + 8 + 8 * (size_t)i, false) - s->map->slide);
-	if (differ)
-		return false;
-	s->depth += nr;
+	for (uint64_t i = m->nr; i < have; i++)
+		if (perfdata_u64(p + 8 * i, false) == PERFDATA_CONTEXT_KERNEL)
+			return false;
+	s->depth += m->nr;
 	chain_add_again(&lane->chain, m->ticket, cs);
 	return true;
 }
@@ -167,20 +172,21 @@ static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, ui
 	chain_add(c, s->frames, nr, cs);
 }
 
+/* memo: to be filled, or NULL. */
 static void add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
-		      const struct chain_sample *cs, struct perfdata_memo *memo)
+		      const struct chain_sample *cs, const struct perfdata_sample *sample, struct perfdata_memo *memo)
 {
-	struct chain_ticket ticket = { 0, 0 };
 	bool mixed = false;
 
 	for (uint32_t i = 0; i < nr && !mixed; i++)
 		mixed = perfdata_map_may_name(s->map, s->addrs[i] + s->map->slide);
-	if (mixed)
+	if (mixed) {
 		add_mixed(s, lane, nr, cs);
-	else
-		ticket = chain_add_addrs(&lane->chain, s->addrs, nr, cs);
+		return;
+	}
+	struct chain_ticket ticket = chain_add_addrs(&lane->chain, s->addrs, nr, cs);
 	if (memo)
-		memo->ticket = ticket;
+		remember(lane, memo, ticket, sample, nr);
 }
 
 static void add_branches(struct perfdata_sampler *s, struct perfdata_lane *lane, bool swap,
@@ -211,15 +217,17 @@ void perfdata_sampler_add(struct perfdata_sampler *s, uint32_t event, uint16_t m
 
 	s->samples++;
 	if ((misc & PERFDATA_CPUMODE_MASK) == PERFDATA_CPUMODE_KERNEL) {
-		uint32_t nr = 0;
-		struct perfdata_memo *memo = find_memo(lane, swap, sample, s->map, &nr);
+		renew_memos(lane, s->map);
+		struct perfdata_memo *memo = find_memo(lane, swap, sample->chain, sample->nr_chain);
 
 		s->kernel++;
-		if (!memo || !add_again(s, lane, memo, nr, sample, &cs)) {
-			nr = kernel_frames(s, swap, sample);
+		if (!memo || !add_again(s, lane, memo, sample, &cs)) {
+			bool plain;
+			uint32_t nr = kernel_frames(s, swap, sample, &plain);
+
 			if (!nr)
 				s->addrs[nr++] = 0;	/* in the kernel, nothing said of where: unresolved */
-			add_chain(s, lane, nr, &cs, memo);
+			add_chain(s, lane, nr, &cs, sample, plain ? memo : NULL);
 		}
 	} else {
 		chain_add_other(&lane->chain);
