@@ -212,10 +212,12 @@ static void simulate(struct cpu *cpu, const struct block *b)
 
 static void switch_space(struct cpu *cpu)
 {
+	if (!g.recording)
+		return;
 	cpu->last_page = UINT64_MAX;
 	for (unsigned int i = 0; i < g.nr_sims; i++)
 		sim_switch(&cpu->sims[i]);
-	if (g.writing && g.recording)
+	if (g.writing)
 		writer_control(&g.writer, FETCH_SWITCH, 0, NULL);
 }
 
@@ -229,7 +231,8 @@ static inline void run_block(unsigned int cpu_index, struct block *b)
 	g.now.blocks[b->flags & BLOCK_KERNEL]++;
 	if (g.nr_counts && (cpu->pending_count || b->flags & BLOCK_COUNT))
 		count_block(cpu, b);
-	if (!(b->flags & BLOCK_REAL))
+	/* Off the record TLBs stand still: a replay of the trace cannot know what evicted what meanwhile. */
+	if (g.recording && !(b->flags & BLOCK_REAL))
 		simulate(cpu, b);
 	if (g.recording && g.writing) {
 		if (b->number == UINT32_MAX)

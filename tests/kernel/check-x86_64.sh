@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The x86-64 kernel, sourced by check.sh: stock, link order, cdsort and pack side by side.
 
-machine=generic-4k-32 sims="32 64 32:4K:flush=user 8:2M" counts=
+. "$here/predictions.sh"
+machine=generic-4k-32 sims="$prediction_sims 32:4K:flush=user" counts=
 sim=32x4K.lru.kernel_misses
 
 stock=$("$here/build.sh" kernel x86_64 stock)
@@ -65,16 +66,12 @@ sizes() { for name in $names; do $1 $name; done; }
 	row "  held-out mix" $(figures mix $sim)
 	row "  flushed of user pages at switches" $(figures all 32x4K.lru.flush=user.kernel_misses)
 	row "kernel misses, 64x4K, measured" $(figures all 64x4K.lru.kernel_misses)
-	row "kernel misses, 8x2M, measured" $(figures all 8x2M.lru.kernel_misses)
+	row "kernel misses, 8x2M, measured" $(figures all 8x2M.lru.user=apart.kernel_misses)
 	row "bytes of text" $(sizes text_bytes)
 	row "bytes of image" $(sizes image_bytes)
 } | tee "$out/table.txt"
 
-for name in cdsort pack; do
-	predicted=$(planned $name .after.misses) got=$(measured $name all $sim)
-	check "$name: predicted misses ($predicted) within 10 % of measured ($got)" \
-		holds "$predicted <= 1.1 * $got && $predicted >= 0.9 * $got"
-done
+check_predictions cdsort pack
 link=$(measured link all $sim) pack=$(measured pack all $sim) perf=$(measured perf all $sim)
 check "trained on the trace: misses at most 1/6 of link order's ($pack of $link)" holds "$pack <= $link / 6"
 linkdd=$(measured link dd $sim) packdd=$(measured pack dd $sim)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Predicted against measured on every machine of the layout benchmark, sourced by a check: one boot of a relinked
+# kernel counts them all.
+
+prediction_sims="16 32 64 64x8 128x8 64:rr 8:2M:user=apart 32:16K"
+
+# Machine and the plugin's name for it.
+prediction_machines()
+{
+	cat <<-EOF
+	generic-4k-16 16x4K.lru
+	generic-4k-32 32x4K.lru
+	generic-4k-64 64x4K.lru
+	generic-4k-64-8way 64x4K.8-way.lru
+	generic-4k-128-8way 128x4K.8-way.lru
+	generic-4k-64-rr 64x4K.rr
+	x86-64-2m 8x2M.lru.user=apart
+	generic-16k-32 32x16K.lru
+	EOF
+}
+
+# predicted_on NAME MACHINE: kernel misses of the trace under the order of plan NAME.
+predicted_on()
+{
+	hottext analyze -q "$out/link/vmlinux" --map "$folder/hottext-link.map" "$out/all.fetch" --machine "$2" --json \
+		--order "$out/plan-$1/hottext.ld" | jq .after.misses
+}
+
+# check_predictions NAME...: a table, and a check for each machine. Where next to nothing misses, one page more is
+# no error of the prediction.
+check_predictions()
+{
+	local name machine sim predicted got
+	note "predicting for every machine: $*"
+	row "kernel misses, all workloads" predicted measured "off by, %" > "$out/predictions.txt"
+	for name; do
+		while read -r machine sim; do
+			predicted=$(predicted_on "$name" "$machine") got=$(measured "$name" all "$sim.kernel_misses")
+			row "$name, $machine" "$predicted" "$got" \
+				"$(awk -v p="$predicted" -v m="$got" 'BEGIN { if (m) printf "%.1f", 100 * (p - m) / m; else print p }')" >> "$out/predictions.txt"
+			check "$name, $machine: predicted misses ($predicted) within 3 % of measured ($got)" \
+				holds "$predicted <= 1.03 * $got + 1 && $predicted + 1 >= 0.97 * $got"
+		done < <(prediction_machines)
+	done
+	cat "$out/predictions.txt"
+}
