@@ -250,7 +250,7 @@ static void fuzz_machine(const struct fuzz_target *t, const char *file)
 	for (uint64_t i = 0; i < 300; i++)
 		tlb_fetch(tlb, (i * i * 977) << 10, 64, i % 3);
 	tlb_free(tlb);
-	machine_why_no_saving(&m, 6 << 20);
+	machine_why_no_saving(&m, 0x80000000, 0x80600000);
 	machine_release(&m);
 }
 
