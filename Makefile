@@ -20,6 +20,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
 
 PACKAGES := libelf libdw libzstd jansson libtracecmd libtracefs
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla
+# Addresses that cannot be foretold, and tables that are read-only once the program runs.
+HARDEN := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 SANFLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
 override O := $(O)$(if $(SAN),-san)
@@ -71,7 +73,7 @@ $(O)/plugin/%.o: %.c $(O)/flags
 
 $(O)/hottext: $(O)/hottext.o $(OBJS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(HARDEN) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # Changes only when a flag does: then everything is compiled again.
 $(O)/flags: FORCE
@@ -153,8 +155,10 @@ bench-layout: $(O)/bench/layout
 
 # Builds, profiles, relinks, boots and measures real kernels; KERNELS chooses among x86_64 and ppc405.
 KERNELS ?= x86_64
-check-kernel: all
-	$(Q)tests/kernel/check.sh $(KERNELS)
+# PLANS random plans are linked and verified, too.
+PLANS ?= 100
+check-kernel: all $(O)/tests/unit/link
+	$(Q)PLANS=$(PLANS) LINK_TEST=$(O)/tests/unit/link tests/kernel/check.sh $(KERNELS)
 
 # Rebuilds the bundled sample kernel and its recordings.
 sample: all
@@ -179,6 +183,10 @@ help:
 	@echo 'make            build ./hottext'
 	@echo 'make demo       run the main job on the bundled sample kernel'
 	@echo 'make check      run the tests'
+	@echo 'make fuzz       fuzz the readers (TARGET="perfdata lds" SECONDS=60)'
+	@echo 'make coverage   lines and messages that the tests reach'
+	@echo 'make lint       static analysis'
+	@echo 'make check-valgrind  the tests under valgrind'
 	@echo 'make check-kernel  build, order, boot and measure real kernels (KERNELS="x86_64 ppc405")'
 	@echo 'make sample     rebuild the bundled sample kernel and its recordings'
 	@echo 'make install    below DESTDIR and prefix'

@@ -12,7 +12,7 @@ shift 3
 # A malloc over 1 GB for a file of this size is a finding; so is a run of over 10 s.
 fuzz()
 {
-	FUZZ_TARGET=$1 ASAN_OPTIONS=handle_abort=1 "$fuzzer" -close_fd_mask=1 -max_total_time="$seconds" -timeout=10 \
+	FUZZ_TARGET=$1 ASAN_OPTIONS=handle_abort=1 "$fuzzer" -close_fd_mask=3 -max_total_time="$seconds" -timeout=10 \
 		-malloc_limit_mb=1024 -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$work/$1-" \
 		-print_final_stats=1 "$work/$1" "tests/corpus/$1" < /dev/null
 }

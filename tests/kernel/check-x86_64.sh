@@ -79,3 +79,7 @@ check "trained on the trace: dd's at most 1/300 ($packdd of $linkdd)" holds "$pa
 check "trained on perf.data alone: at most 1/2 ($perf of $link)" holds "$perf <= $link / 2"
 linkmix=$(measured link mix $sim) packmix=$(measured pack mix $sim)
 check "held-out mix: at most 1/2 ($packmix of $linkmix)" holds "$packmix <= $linkmix / 2"
+nr_plans=${PLANS:-100}
+note "linking $nr_plans random plans"
+check "$nr_plans random plans: every function there once and where it was laid out, every group whole" \
+	env HOTTEXT=hottext HOTTEXT_LINK_KERNEL="$folder" HOTTEXT_LINK_CASES="$nr_plans" "$top/${LINK_TEST:-build/tests/unit/link}"
