@@ -210,7 +210,8 @@ UNIT_TESTS := \
 	steady \
 	symtab \
 	tlb \
-	trial
+	trial \
+	truncated
 
 # One bats file each.
 BATS_TESTS := \
@@ -234,4 +235,5 @@ BATS_TESTS := \
 	relax \
 	report \
 	tlbdump \
+	trust \
 	verify

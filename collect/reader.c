@@ -37,9 +37,14 @@ static bool probe_hot(const char *head, size_t len)
 
 static int read_hot(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
 {
+	int ret = profile_read(p, in);
+
 	(void)path;
-	(void)opts;
-	return profile_read(p, in);
+	if (ret && opts->force && p->nr_sources) {
+		warn("'%s': what stands before that is used", input_name(in));
+		ret = 0;
+	}
+	return ret;
 }
 
 const struct reader hot_reader = {
