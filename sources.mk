@@ -219,9 +219,11 @@ BATS_TESTS := \
 	collect \
 	compare \
 	complete \
+	docs \
 	explain \
 	faults \
 	fetch \
+	formats \
 	ftrace \
 	kbuild \
 	ld \

@@ -17,6 +17,7 @@
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/number.h"
+#include "lib/schema.h"
 
 static struct opt_list opt_profiles;
 static const char *opt_plan;
@@ -90,11 +91,29 @@ static bool get_address(const json_t *unit, const char *key, uint64_t *out)
 	return s && parse_u64(s, 0, out);
 }
 
+/* NULL after reporting: no JSON, or of another version. */
+static json_t *load_plan(const char *path)
+{
+	json_error_t why;
+	json_t *plan = json_load_file(path, 0, &why), *schema = json_object_get(plan, "schema");
+
+	if (plan && json_is_integer(schema) && json_integer_value(schema) == PLAN_SCHEMA)
+		return plan;
+	if (!plan)
+		error("cannot read '%s': %s", path, why.text);
+	else if (!json_is_integer(schema))
+		error("'%s' is no plan: bad or missing 'schema' in 'plan'", path);
+	else
+		error("cannot read '%s': schema %lld, this hottext knows %d", path, (long long)json_integer_value(schema),
+		      PLAN_SCHEMA);
+	json_decref(plan);
+	return NULL;
+}
+
 /* plan.json names each unit's address before and after (doc/hottext-plan.5). */
 static int read_plan(struct job *j)
 {
 	json_t *plan, *units, *u;
-	json_error_t why;
 	size_t i;
 	struct stat st;
 
@@ -102,9 +121,8 @@ static int read_plan(struct job *j)
 		return 0;
 	bool folder = !stat(opt_plan, &st) && S_ISDIR(st.st_mode);
 	char *path = folder ? path_join(opt_plan, "plan.json") : xstrdup(opt_plan);
-	plan = json_load_file(path, 0, &why);
+	plan = load_plan(path);
 	if (!plan) {
-		error("cannot read '%s': %s", path, why.text);
 		free(path);
 		return -1;
 	}

@@ -11,8 +11,8 @@ list()
 	if git rev-parse --git-dir > /dev/null 2>&1; then
 		git ls-files -z --cached | while IFS= read -r -d '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done
 	else
-		find . -name 'build*' -prune -o -name hottext -maxdepth 1 -o -name hottext-ld -o -name hottext-qemu.so -o \
-			-type f -printf '%P\0'
+		find . -path './build*' -prune -o -path ./debian -prune -o -path ./hottext -o -path ./hottext-ld -o \
+			-path ./hottext-qemu.so -o '(' -type f -o -type l ')' -printf '%P\0'
 	fi | LC_ALL=C sort -z
 }
 

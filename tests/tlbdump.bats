@@ -49,7 +49,7 @@ first_line() {
 
 @test "tlbdump: entries that the plan needs for the same functions" {
 	cat >"$dir/plan.json" <<-EOF
-	{ "units": [
+	{ "schema": 1, "units": [
 	  { "name": "sys_read", "addr_before": "0xc004b000", "addr": "0xc0001000" },
 	  { "name": "vfs_read", "addr_before": "0xc004b040", "addr": "0xc0001040" },
 	  { "name": "pipe_read", "addr_before": "0xc004a000", "addr": "0xc0001080" } ] }
@@ -121,7 +121,7 @@ first_line() {
 }
 
 @test "tlbdump: a plan of another kernel is refused" {
-	echo '{ "units": [ { "addr_before": "0x10", "addr": "0x20" } ] }' >"$dir/plan.json"
+	echo '{ "schema": 1, "units": [ { "addr_before": "0x10", "addr": "0x20" } ] }' >"$dir/plan.json"
 	run "$HOTTEXT" tlbdump --plan "$dir/plan.json" "$dir/vmlinux" /dev/null "$data/itlb-8xx-2.6.txt"
 	[ "$status" -eq 1 ]
 	[[ $output == *"is not of this kernel"* ]]

@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "lib/index.h"
+#include "lib/schema.h"
 
 struct callgraph;
 struct completion;
@@ -29,8 +30,6 @@ struct image;
 struct layout;
 struct machine;
 struct profile;
-
-enum { PLAN_SCHEMA = 1 };
 
 #define PLAN_UNKNOWN UINT64_MAX		/* a count that nothing could tell; null in the file */
 

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Formats are versioned: a file of an older or a newer version is refused by name, whoever reads it; what a version
+# allows to be added or left out is read.
+bats_require_minimum_version 1.5.0
+HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	xz -dc "$SAMPLE/vmlinux.xz" > vmlinux
+	printf 'hottext-profile 1\nsource x - - - - 9 9 9 0 0\nfunc vfs_read 9 1\n' > p.hot
+	"$HOTTEXT" optimize -q --effort 1 vmlinux p.hot -o plan > /dev/null
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	dir=$BATS_TEST_TMPDIR
+}
+
+# refused MESSAGE COMMAND...: just that, exit status 1, nothing on standard output.
+refused() {
+	local message=$1
+	shift
+	run -1 --separate-stderr "$HOTTEXT" "$@"
+	[ "$stderr" = "hottext: $message" ] || { echo "said: $stderr"; return 1; }
+	[ -z "$output" ]
+}
+
+@test "profile: older and newer versions are refused by every reader" {
+	for v in 0 2 1.1; do
+		sed "1s/1/$v/" p.hot > "$dir/p.hot"
+		said="cannot read '$dir/p.hot': profile version '$v', this hottext knows 1"
+		refused "$said" collect "$dir/p.hot"
+		refused "$said" optimize vmlinux "$dir/p.hot" -o "$dir/plan"
+		[ ! -e "$dir/plan" ]
+		# Also where it comes second, as after cat.
+		cat p.hot "$dir/p.hot" > "$dir/both.hot"
+		refused "cannot read '$dir/both.hot': profile version '$v', this hottext knows 1" collect "$dir/both.hot"
+	done
+	# A line of a kind that this version has not.
+	echo "weather vfs_read 3" | cat p.hot - > "$dir/p.hot"
+	refused "cannot read '$dir/p.hot': line 4: not a line of a profile" collect "$dir/p.hot"
+}
+
+@test "plan.json: older and newer schemas are refused by every reader" {
+	for v in 0 2; do
+		mkdir -p "$dir/plan"
+		sed "s/\"schema\": 1/\"schema\": $v/" plan/plan.json > "$dir/plan/plan.json"
+		said="cannot read '$dir/plan/plan.json': schema $v, this hottext knows 1"
+		refused "$said" report "$dir/plan"
+		refused "$said" verify "$dir/plan" vmlinux
+		refused "$said" explain "$dir/plan" vfs_read
+		refused "$said" report --diff "$dir/plan" plan
+		refused "$said" tlbdump --plan "$dir/plan" vmlinux /dev/null /dev/null
+	done
+	sed 's/"schema": 1/"schema": "one"/' plan/plan.json > "$dir/plan/plan.json"
+	refused "'$dir/plan/plan.json' is no plan: bad or missing 'schema' in 'plan'" report "$dir/plan"
+}
+
+@test "plan.json: keys unknown to this version are ignored, keys that older plans lack are optional" {
+	mkdir "$dir/plan"
+	jq '.weather = "fine" | .units[0].weather = 3 | del(.command, .text_start, .curve, .sources, .edges) | del(.units[].align)
+		| .units[].functions |= map(.[:3])' plan/plan.json > "$dir/plan/plan.json"
+	run -0 "$HOTTEXT" report "$dir/plan"
+	[[ $output == *"ITLB entries per path, mean"* ]]
+	run -0 "$HOTTEXT" explain "$dir/plan" vfs_read
+	[[ $output == *"evidence  not recorded in this plan"* ]]
+}
+
+@test "fetch trace: older and newer versions are refused by every reader" {
+	zstd -dqc "$SAMPLE/mix.fetch" > raw || [ -s raw ]
+	for v in 0 2 4294967295; do
+		{ head -c 8 raw; printf "$(printf '\\x%02x\\x%02x\\x%02x\\x%02x' $((v & 255)) $((v >> 8 & 255)) $((v >> 16 & 255)) $((v >> 24 & 255)))"
+		  tail -c +13 raw; } > "$dir/t.fetch"
+		said="cannot read '$dir/t.fetch': fetch trace of version $v, only 1 is known"
+		refused "$said" collect --vmlinux vmlinux "$dir/t.fetch"
+		refused "$said" analyze vmlinux "$dir/t.fetch"
+	done
+}
+
+@test "machine file: another version is refused, none is this one, and the page's example is one" {
+	"$HOTTEXT" machines generic-4k-32 > "$dir/plain.machine"
+	"$HOTTEXT" machines "$dir/plain.machine" > "$dir/out"
+	{ echo version 1; cat "$dir/plain.machine"; } > "$dir/one.machine"
+	run -0 "$HOTTEXT" machines "$dir/one.machine"
+	for v in 0 2; do
+		{ echo version $v; cat "$dir/plain.machine"; } > "$dir/m.machine"
+		said="machine '$dir/m.machine': format version $v, this hottext knows 1"
+		refused "$said" machines "$dir/m.machine"
+		refused "$said" optimize --machine "$dir/m.machine" vmlinux p.hot -o "$dir/plan"
+	done
+	{ echo version one; cat "$dir/plain.machine"; } > "$dir/m.machine"
+	refused "machine '$dir/m.machine': line 1: not a number in range 'one'" machines "$dir/m.machine"
+	awk -f "$BATS_TEST_DIRNAME/docs/blocks.awk" "$BATS_TEST_DIRNAME/../doc/hottext-machine.5" | sed -n 's/^\t//p' > "$dir/page.machine"
+	run -0 "$HOTTEXT" machines "$dir/page.machine"
+	[[ $output == *"level 32 policy round-robin"* ]]
+}
+
+@test "the documents name the versions that the program has" {
+	run -0 "$HOTTEXT" --version
+	[[ $output == *"formats    profile 1, plan 1, fetch trace 1, machine 1"* ]]
+	for line in '| profile | hottext-profile(5) | 1 |' '| plan.json | hottext-plan(5) | 1 |' \
+		'| fetch trace | hottext-fetch(5) | 1 |' '| machine file | hottext-machine(5) | 1 |'; do
+		grep -qF "$line" "$BATS_TEST_DIRNAME/../doc/stability.md"
+	done
+}
