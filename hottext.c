@@ -98,10 +98,8 @@ int main(int argc, char **argv)
 
 	outfile_catch_signals();
 	self = self ? self + 1 : argv[0];
-	if (!strcmp(self, "hottext-ld")) {
-		const struct command *ld = find_command("ld");
-		return ld->run(argc - 1, argv + 1);
-	}
+	if (!strcmp(self, "hottext-ld"))
+		return ld_command.run(argc - 1, argv + 1);
 	if (argc < 2) {
 		error("no command; try 'hottext --help'");
 		return EXIT_USAGE;

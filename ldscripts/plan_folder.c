@@ -132,11 +132,12 @@ static bool is_plan_only(const char *dir)
 	bool ours = !stat(dir, &st) && !stat(".", &here) && (st.st_dev != here.st_dev || st.st_ino != here.st_ino);
 	DIR *d = opendir(dir);
 
-	for (struct dirent *e; d && ours && (e = readdir(d));)
+	if (!d)
+		return false;
+	for (struct dirent *e; ours && (e = readdir(d));)
 		ours = is_ours(e->d_name);
-	if (d)
-		closedir(d);
-	return d && ours;
+	closedir(d);
+	return ours;
 }
 
 /*

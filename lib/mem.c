@@ -11,7 +11,7 @@
 
 static void *check(void *p, size_t size)
 {
-	if (!p && size)
+	if (!p)
 		die("out of memory (%zu bytes wanted)", size);
 	return p;
 }

@@ -36,9 +36,11 @@ tidy()
 
 analyzer()
 {
-	local f bad=0
+	local f bad=0 told
 	for f in "${sources[@]}"; do
-		${CC:-gcc} "${flags[@]}" -O1 -fanalyzer -Werror -c -o /dev/null "$f" || bad=1
+		told=(-include tests/lint.h)
+		case $f in lib/error.c|collect/qemu/*) told=() ;; esac
+		${CC:-gcc} "${flags[@]}" -O1 "${told[@]}" -fanalyzer -Werror -c -o /dev/null "$f" || bad=1
 	done
 	return $bad
 }

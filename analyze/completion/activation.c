@@ -233,8 +233,9 @@ static uint32_t join_reach(struct reach *r, uint32_t nr, float min_probability)
 {
 	uint32_t n = 0;
 
-	if (nr)
-		qsort(r, nr, sizeof(*r), compare_reach);
+	if (!r)		/* nr is 0, too */
+		return 0;
+	sort_array(r, nr, sizeof(*r), compare_reach);
 	for (uint32_t i = 0; i < nr;) {
 		struct reach all = r[i];
 		for (i++; i < nr && r[i].func == all.func; i++)

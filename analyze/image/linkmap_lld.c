@@ -116,7 +116,7 @@ void linkmap_lld_end(struct linkmap_lld *l)
 
 int linkmap_lld_line(struct linkmap_lld *l, const char *line)
 {
-	uint64_t addr, size;
+	uint64_t addr = 0, size = 0;
 	const char *p = scan_fields(line, &addr, &size), *name, *rest = NULL;
 	size_t len;
 
