@@ -232,6 +232,7 @@ BATS_TESTS := \
 	optimize \
 	options \
 	perfdata \
+	ppc405 \
 	positions \
 	record \
 	relax \

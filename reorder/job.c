@@ -172,6 +172,9 @@ static int predict_misses(const struct job *job, struct plan *plan)
 		sides[i]->misses = counts[i].kernel_misses;
 		if (m->l1i_bytes)
 			sides[i]->l1i_misses = counts[i].l1i_kernel_misses;
+		/* A trace's samples are its instructions; of several profiles nobody can say which are. */
+		if (job->opts->nr_profiles == 1)
+			sides[i]->insns = plan->profile.samples;
 	}
 	return 0;
 }

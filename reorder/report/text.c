@@ -98,6 +98,12 @@ static void put_totals(const struct plan *p, FILE *fp, struct text_style st)
 		(double)b->text_bytes, (double)a->text_bytes);
 }
 
+/* So many cycles a miss, as a share of a run that takes a cycle an instruction beside its misses. */
+static double run_share(const struct plan *p, double saved, double cycles)
+{
+	return 100 * saved * cycles / ((double)p->before.insns + (double)p->before.misses * cycles);
+}
+
 static void put_time(const struct plan *p, FILE *fp)
 {
 	const struct plan_machine *m = &p->machine;
@@ -118,6 +124,10 @@ static void put_time(const struct plan *p, FILE *fp)
 		fprintf(fp,
 			"cycles    %.4g to %.4g saved over the trace, at %" PRIu32 " to %" PRIu32 " a miss\n",
 			least, most, m->miss_cycles_min, m->miss_cycles_max);
+	if (p->before.insns != PLAN_UNKNOWN && p->before.insns && saved > 0)
+		fprintf(fp, "          %s to %s of the run, were each instruction a cycle\n",
+			format_percent(lo, run_share(p, saved, m->miss_cycles_min)),
+			format_percent(hi, run_share(p, saved, m->miss_cycles_max)));
 }
 
 static void put_profile(const struct plan *p, FILE *fp)

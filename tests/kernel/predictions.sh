@@ -26,11 +26,14 @@ predicted_on()
 		--order "$out/plan-$1/hottext.ld" | jq .after.misses
 }
 
-# check_predictions NAME...: a table, and a check for each machine. Where next to nothing misses, one page more is
-# no error of the prediction.
+# check_predictions NAME...: a table, and a check for each machine. In the run that was recorded the replay counts what
+# the plugin counts, to the miss. A relinked kernel does not run the same instructions again: fork took 11.0 M as
+# recorded, 12.8 M and 10.1 M in two other orders, since its timer ticks fall elsewhere. Where next to nothing
+# misses, that is worth a miss or two in each workload.
 check_predictions()
 {
-	local name machine sim predicted got
+	local name machine sim predicted got slack
+	slack=$((2 * $(awk '$1 != "all" && $1 != "mix"' "$out/$1/measured" | wc -l)))
 	note "predicting for every machine: $*"
 	row "kernel misses, all workloads" predicted measured "off by, %" > "$out/predictions.txt"
 	for name; do
@@ -38,8 +41,8 @@ check_predictions()
 			predicted=$(predicted_on "$name" "$machine") got=$(measured "$name" all "$sim.kernel_misses")
 			row "$name, $machine" "$predicted" "$got" \
 				"$(awk -v p="$predicted" -v m="$got" 'BEGIN { if (m) printf "%.1f", 100 * (p - m) / m; else print p }')" >> "$out/predictions.txt"
-			check "$name, $machine: predicted misses ($predicted) within 3 % of measured ($got)" \
-				holds "$predicted <= 1.03 * $got + 1 && $predicted + 1 >= 0.97 * $got"
+			check "$name, $machine: predicted misses ($predicted) within 3 % of measured ($got), or $slack misses" \
+				holds "$predicted <= 1.03 * $got + $slack && $predicted + $slack >= 0.97 * $got"
 		done < <(prediction_machines)
 	done
 	cat "$out/predictions.txt"
