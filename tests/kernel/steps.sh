@@ -188,16 +188,19 @@ planned()
 	jq -r "$2 | if type == \"number\" then (. * 100 | round / 100) else . // \"-\" end" "$out/plan-$1/plan.json"
 }
 
-# Text up to its last function; x86-64 aligns its entry code behind that to 2 MB, which would hide all growth.
+# Text up to its last function; x86-64 aligns its entry code behind all other to 2 MB, which would hide all growth.
 text_bytes()
 {
-	local limit start
-	limit=$(nm "$out/$1/vmlinux" | awk '$3 == "__entry_text_start" { print $1; f = 1 } $3 == "_etext" { e = $1 }
-		END { if (!f) print e }')
-	start=$(nm "$out/$1/vmlinux" | awk '$3 == "_stext" { print $1 }')
-	nm -n -S "$out/$1/vmlinux" | awk -v a="$start" -v b="$limit" \
-		'NF == 4 && $1 >= a && $1 < b && $3 ~ /[tTwW]/ { last = $1 " " $2 } END { print last }' |
-		{ read -r at size; echo $((0x$at + 0x$size - 0x$start)); }
+	local end=_etext
+	case $kernel in
+	x86_64*) end=__entry_text_start ;;
+	esac
+	nm -n -S "$out/$1/vmlinux" | awk -v end=$end '
+		$NF == "_stext" { start = $1 }
+		$NF == end { exit }
+		start != "" && NF == 4 && $3 ~ /[tTwW]/ { last = $1 " " $2 }
+		END { print start, last }' |
+		{ read -r start at size; echo $((0x$at + 0x$size - 0x$start)); }
 }
 
 image_bytes() { stat -c %s "$out/$1/$image"; }
