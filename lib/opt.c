@@ -90,11 +90,12 @@ static int set_value(const struct command *cmd, const struct opt *o, const char 
 
 int command_run(const struct command *cmd, int argc, char **argv)
 {
-	if (!cmd->opts)
-		return cmd->run(argc - 1, argv + 1);
-
+	const struct opt *opts = cmd->opts;
 	size_t nr = 0;
-	while (cmd->opts[nr].kind != OPT_END)
+
+	if (!opts)
+		return cmd->run(argc - 1, argv + 1);
+	while (opts[nr].kind != OPT_END)
 		nr++;
 	struct option *longs = xcalloc(nr + 1, sizeof(*longs));
 	char *shorts = xcalloc(1, 2 * nr + 3), *s = shorts;
@@ -104,7 +105,7 @@ int command_run(const struct command *cmd, int argc, char **argv)
 		*s++ = '+';
 	*s++ = ':';
 	for (size_t i = 0; i < nr; i++) {
-		const struct opt *o = &cmd->opts[i];
+		const struct opt *o = &opts[i];
 
 		longs[i] = (struct option){ o->name, o->arg ? required_argument : no_argument, NULL, LONG_BASE + (int)i };
 		if (!o->letter)
@@ -130,8 +131,8 @@ int command_run(const struct command *cmd, int argc, char **argv)
 			break;
 		}
 		for (size_t i = 0; i < nr && !o; i++)
-			if (c == LONG_BASE + (int)i || c == cmd->opts[i].letter)
-				o = &cmd->opts[i];
+			if (c == LONG_BASE + (int)i || c == opts[i].letter)
+				o = &opts[i];
 		BUG_ON(!o);
 		if (o->letter == 'h') {
 			print_help(cmd);

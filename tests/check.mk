@@ -59,3 +59,14 @@ coverage-tests: $(O)/hottext $(O)/hottext-qemu.so $(UNIT_TESTS:%=$(O)/tests/unit
 
 # Unit tests' objects stay for the next link.
 .SECONDARY: $(UNIT_TESTS:%=$(O)/tests/unit/%.o) $(O)/tests/fuzz/corpus.o
+
+lint:
+	$(Q)tests/lint.sh
+
+# Memory errors and leaks that the sanitizers do not see, for what runs in bearable time under valgrind.
+VALGRIND_UNITS := chain cluster fetch funcgraph knee layout lds linkmap machine order perfdata plan profile symtab truncated
+VALGRIND_BATS := calibrate collect machines tlbdump
+check-valgrind: $(O)/hottext $(VALGRIND_UNITS:%=$(O)/tests/unit/%)
+	$(Q)tests/valgrind.sh $(O) $(VALGRIND_UNITS:%=$(O)/tests/unit/%) $(VALGRIND_BATS:%=tests/%.bats)
+
+.PHONY: check-valgrind lint
