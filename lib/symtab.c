@@ -541,6 +541,7 @@ const struct sym *symtab_find_id(const struct symtab *st, const char *id)
 	if (!st->names->id_sym)
 		index_ids(st);
 	uint32_t i = index_find_str(&st->names->ids, id);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): index_ids() has made it */
 	return i == INDEX_NONE ? NULL : &st->syms[st->names->id_sym[i]];
 }
 
