@@ -8,6 +8,8 @@ LIB_SRCS := \
 	lib/index.c \
 	lib/input.c \
 	lib/mem.c \
+	lib/modules.c \
+	lib/modules_elf.c \
 	lib/number.c \
 	lib/opt.c \
 	lib/progress.c \
@@ -229,6 +231,7 @@ BATS_TESTS := \
 	ld \
 	machines \
 	matrix \
+	modules \
 	optimize \
 	options \
 	perfdata \

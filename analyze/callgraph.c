@@ -7,6 +7,7 @@
 #include "analyze/image/image.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/modules.h"
 
 struct builder {
 	struct callgraph *cg;
@@ -21,6 +22,8 @@ struct builder {
 	uint32_t alloc_sums;
 	uint32_t alloc_spans;
 	uint32_t *path;		/* [profile path]: path or INDEX_NONE */
+	uint64_t *pages;	/* of modules, of the path at hand: see module_page() */
+	uint32_t nr_pages, alloc_pages;
 };
 
 /* Every profile function's place in the image, and how much weight matched how. */
@@ -184,6 +187,35 @@ static uint32_t join_spans(struct callgraph *cg, uint32_t first)
 	return n - first;
 }
 
+enum { MODULE_PAGE = 4096 };	/* whatever maps the kernel: modules come from vmalloc */
+
+/* The pages of modules differ by the module's name, which is kept once, and their number in it. */
+static void add_module_page(struct builder *b, const struct module *m, uint64_t page)
+{
+	uint64_t key = (uint64_t)(m - b->img->modules->items) << 40 | page;
+
+	for (uint32_t i = b->nr_pages; i-- > 0;)
+		if (b->pages[i] == key)
+			return;
+	ALLOC_GROW(b->pages, b->nr_pages + 1, b->alloc_pages);
+	b->pages[b->nr_pages++] = key;
+}
+
+static void add_module_foot(struct builder *b, struct profile_foot foot)
+{
+	const struct module *m;
+	const struct module_func *f = b->img->modules ?
+		modules_find_id(b->img->modules, profile_func_name(b->p, foot.func), &m) : NULL;
+
+	if (!f)
+		return;
+	for (uint64_t page = f->addr / MODULE_PAGE; !foot.nr_words && page <= (f->addr + f->size - 1) / MODULE_PAGE; page++)
+		add_module_page(b, m, page);
+	for (uint32_t i = 0; i < foot.nr_words * 32; i++)
+		if (foot.chunks[i / 32] >> i % 32 & 1 && (uint64_t)i * PROFILE_CHUNK < f->size)
+			add_module_page(b, m, (f->addr + (uint64_t)i * PROFILE_CHUNK) / MODULE_PAGE);
+}
+
 static void add_paths(struct builder *b)
 {
 	struct callgraph *cg = b->cg;
@@ -194,15 +226,22 @@ static void add_paths(struct builder *b)
 		struct profile_path path = profile_get_path(b->p, i);
 		uint32_t first = cg->nr_spans;
 
-		for (uint32_t j = 0; j < path.nr_feet; j++)
-			add_foot(b, profile_get_foot(b->p, path.feet[j]));
+		b->nr_pages = 0;
+		for (uint32_t j = 0; j < path.nr_feet; j++) {
+			struct profile_foot foot = profile_get_foot(b->p, path.feet[j]);
+
+			if (b->func[foot.func] == INDEX_NONE)
+				add_module_foot(b, foot);
+			else
+				add_foot(b, foot);
+		}
 		uint32_t nr = join_spans(cg, first);
 		b->path[i] = INDEX_NONE;
 		if (!nr)
 			continue;
 		b->path[i] = cg->nr_paths;
 		cg->paths[cg->nr_paths++] = (struct callgraph_path){
-			path.kind, b->func[path.root], first, nr, b->p->path_weights[i] };
+			path.kind, b->func[path.root], first, nr, b->p->path_weights[i], b->nr_pages };
 	}
 }
 
@@ -276,6 +315,7 @@ int callgraph_init(struct callgraph *cg, const struct image *img, const struct p
 	count_touched(&b);
 	free(b.func);
 	free(b.path);
+	free(b.pages);
 	free(b.sums);
 	index_release(&b.edges);
 	return 0;

@@ -36,6 +36,7 @@ struct callgraph_path {
 	uint32_t root;			/* func of the image, INDEX_NONE when it did not match */
 	uint32_t first_span, nr_spans;	/* in spans[]; ascending (unit, start), never adjoining */
 	uint64_t weight;
+	uint32_t module_pages;		/* of 4 KB, which its functions in modules touch; 0 without image.modules */
 };
 
 struct callgraph_next {

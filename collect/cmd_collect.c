@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hottext collect: any inputs in, one profile out. */
+#include <sys/stat.h>
+
 #include "collect/commands.h"
 #include "collect/normalize.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/modules.h"
 #include "lib/symtab.h"
 
-static const char *opt_vmlinux, *opt_kallsyms, *opt_event, *opt_output;
+static const char *opt_vmlinux, *opt_kallsyms, *opt_modules, *opt_event, *opt_output;
 static bool opt_normalize;
 
 static const struct opt opts[] = {
 	{ 0, "vmlinux", "FILE", "symbols of the kernel that was profiled", OPT_STRING, &opt_vmlinux, 0, 0 },
 	{ 0, "kallsyms", "FILE", "the same from a copy of /proc/kallsyms, or System.map", OPT_STRING,
 	  &opt_kallsyms, 0, 0 },
+	{ 0, "modules", "PATH", "functions of modules from the .ko files below a folder, or from kallsyms of that boot",
+	  OPT_STRING, &opt_modules, 0, 0 },
 	{ 0, "event", "NAME", "read this event only; otherwise all that count cycles", OPT_STRING,
 	  &opt_event, 0, 0 },
 	{ 0, "normalize", NULL, "let every host weigh as much as the busiest", OPT_FLAG,
@@ -42,10 +47,21 @@ static int read_symbols(struct symtab *st)
 	return opt_kallsyms ? symtab_read_kallsyms(st, opt_kallsyms) : 0;
 }
 
+/* A kallsyms file tells of modules, too, if it can be read again. */
+static int read_modules(struct modules *ms)
+{
+	struct stat st;
+
+	if (opt_modules)
+		return modules_init(ms, opt_modules);
+	return opt_kallsyms && !stat(opt_kallsyms, &st) && S_ISREG(st.st_mode) ? modules_init(ms, opt_kallsyms) : 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct symtab st = { 0 };
 	struct profile p = { 0 };
+	struct modules ms = { 0 };
 	int ret = EXIT_FAILED;
 
 	if (!argc)
@@ -54,10 +70,15 @@ static int run(int argc, char **argv)
 		return usage_error("collect", "--vmlinux and --kallsyms exclude each other");
 	if (read_symbols(&st))
 		return EXIT_FAILED;
+	if (read_modules(&ms)) {
+		symtab_release(&st);
+		return EXIT_FAILED;
+	}
 	struct collect_options co = {
 		.syms = st.nr_syms ? &st : NULL,
 		.vmlinux = opt_vmlinux ? opt_vmlinux : opt_kallsyms,
 		.event = opt_event,
+		.modules = ms.names.nr_keys ? &ms : NULL,
 		.force = opt_force,
 	};
 	int (*collect)(const char *const *, unsigned int, const struct collect_options *, struct profile *) =
@@ -68,6 +89,7 @@ static int run(int argc, char **argv)
 	}
 	profile_release(&p);
 	symtab_release(&st);
+	modules_release(&ms);
 	return ret;
 }
 

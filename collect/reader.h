@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 struct input;
+struct modules;
 struct profile;
 struct symtab;
 
@@ -17,6 +18,7 @@ struct collect_options {
 	const struct symtab *syms;	/* of the kernel that was profiled; NULL when none was given */
 	const char *vmlinux;		/* its file name, for messages; NULL when none */
 	const char *event;		/* only this event; NULL: all that are cycles-like */
+	struct modules *modules;	/* functions of loadable modules; NULL when none were given */
 	bool force;			/* use the readable prefix of damaged input, and say what was lost */
 };
 

@@ -45,7 +45,8 @@ static int find_trace(struct job *job)
 static int read_profile(struct job *job)
 {
 	const struct job_options *o = job->opts;
-	struct collect_options collect = { &job->image.symtab, o->vmlinux, o->event, o->force };
+	struct collect_options collect = { .syms = &job->image.symtab, .vmlinux = o->vmlinux, .event = o->event,
+					   .modules = job->has_modules ? &job->modules : NULL, .force = o->force };
 	struct complete_options complete = { .proved_only = false };
 	struct profile in = { 0 };
 	int ret = -1;
@@ -90,8 +91,12 @@ int job_init(struct job *job, const struct job_options *opts)
 
 	memset(job, 0, sizeof(*job));
 	job->opts = opts;
+	if (opts->modules && modules_init(&job->modules, opts->modules))
+		return -1;
+	job->has_modules = opts->modules;
 	if (find_trace(job) || image_init(&job->image, opts->vmlinux, &image))
 		return -1;
+	job->image.modules = job->has_modules ? &job->modules : NULL;
 	layout_init(&job->before, &job->image);
 	layout_init(&job->after, &job->image);
 	layout_assign(&job->before);
@@ -121,6 +126,7 @@ void job_release(struct job *job)
 	profile_release(&job->profile);
 	machine_release(&job->machine);
 	image_release(&job->image);
+	modules_release(&job->modules);
 }
 
 /* Where no order saves ITLB entries, the default one is for the instruction cache. */

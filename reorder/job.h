@@ -20,6 +20,7 @@
 #include "analyze/tlb/machine.h"
 #include "analyze/tlb/sequence.h"
 #include "collect/profile.h"
+#include "lib/modules.h"
 #include "reorder/layout.h"
 #include "reorder/plan/plan.h"
 
@@ -30,6 +31,7 @@ struct job_options {
 	const char *const *profiles;
 	unsigned int nr_profiles;
 	const char *event;		/* see struct collect_options */
+	const char *modules;		/* see modules_init(); NULL: none */
 	const char *machine;		/* NULL: by the kernel's architecture and configuration */
 	const char *algorithm;
 	unsigned int effort;		/* 1..9 */
@@ -40,6 +42,8 @@ struct job_options {
 struct job {
 	const struct job_options *opts;
 	struct image image;
+	struct modules modules;
+	bool has_modules;
 	struct machine machine;
 	struct profile profile;		/* completed, where it was sampled */
 	struct completion completion;	/* what that added and why; empty with as_seen */

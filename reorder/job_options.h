@@ -15,6 +15,8 @@ extern struct job_options job_options;
 	{ 0, "objects", "DIR", "where the map's object files are (beside the map)", OPT_STRING, &job_options.objects, 0, 0 }, \
 	{ 0, "trial", "FILE", "link map of this kernel linked by an earlier plan: sizes as the linker made them there", \
 	  OPT_STRING, &job_options.trial, 0, 0 }, \
+	{ 0, "modules", "PATH", "functions of modules from the .ko files below a folder, or from kallsyms of the recorded boot", \
+	  OPT_STRING, &job_options.modules, 0, 0 }, \
 	{ 0, "event", "E", "use this event's samples only", OPT_STRING, &job_options.event, 0, 0 }, \
 	{ 0, "as-seen", NULL, "do not complete a sampled profile by what must have run", OPT_FLAG, &job_options.as_seen, \
 	  0, 0 }, \

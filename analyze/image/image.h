@@ -69,8 +69,11 @@ struct image_group {
 	uint32_t align;		/* what the script aligns its start to, at least 1 */
 };
 
+struct modules;
+
 struct image {
 	struct symtab symtab;
+	struct modules *modules;	/* borrowed, set by who has them; NULL: what paths need of modules is not known */
 	struct unit *units;		/* sorted by address; none overlap */
 	uint32_t nr_units, alloc_units;
 	struct func *funcs;		/* sorted by address */

@@ -7,6 +7,7 @@
 #include "collect/profile.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/modules.h"
 #include "lib/number.h"
 #include "lib/symtab.h"
 
@@ -75,6 +76,14 @@ static struct ftrace_place find(struct ftrace_names *n, uint64_t addr, const cha
 		n->placed = true;
 	}
 	sym = symtab_find(n->syms, addr - n->slide);
+	uint64_t off = 0;
+	const struct module_func *f = !sym && n->modules ? modules_find_addr(n->modules, addr, &off) : NULL;
+	if (f)
+		return (struct ftrace_place){
+			.func = profile_func(n->p, f->id),
+			.off = off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN,
+			.resolved = true,
+		};
 	if (!name && !sym)
 		return (struct ftrace_place){ INDEX_NONE, PROFILE_OFF_UNKNOWN, false };
 	if (name) {
@@ -85,7 +94,7 @@ static struct ftrace_place find(struct ftrace_names *n, uint64_t addr, const cha
 		if (!same)
 			return by_name(n, name, addr - start);
 	}
-	uint64_t off = addr - n->slide - sym->addr;
+	off = addr - n->slide - sym->addr;
 	return (struct ftrace_place){
 		.func = profile_func(n->p, sym->id),
 		.off = off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN,

@@ -22,6 +22,7 @@ struct ftrace_place {
 };
 
 struct ftrace_names {
+	const struct modules *modules;	/* borrowed; NULL when none were given */
 	const struct symtab *syms;	/* NULL: names are taken as they are */
 	struct profile *p;
 	bool placed;			/* slide is known */

@@ -395,6 +395,7 @@ static int read_ftrace(struct input *in, const char *path, const struct collect_
 	r->p = p;
 	r->syms = opts->syms;
 	ftrace_names_init(&r->names, opts->syms, p);
+	r->names.modules = opts->modules;
 	funcgraph_init(&r->graph, p);
 	chain_init(&r->chain, p, opts->syms);
 	while ((line = input_line(in, NULL)))

@@ -276,6 +276,7 @@ static int read_buffer(struct run *r, struct tracecmd_input *handle)
 	know_event(r, "function", (struct event){ .kind = KIND_FUNCTION }, "ip", "parent_ip");
 	know_event(r, "kernel_stack", (struct event){ .kind = KIND_STACK }, "caller", NULL);
 	ftrace_names_init(&r->names, r->opts->syms, r->p);
+	r->names.modules = r->opts->modules;
 	funcgraph_init(&r->graph, r->p);
 	chain_init(&r->chain, r->p, r->opts->syms);
 	walk(r);

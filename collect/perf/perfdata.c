@@ -275,7 +275,7 @@ static int run_init(struct run *r, const char *name, const struct collect_option
 	if (!opts->syms)
 		return error("cannot use '%s': perf.data holds no symbols; give the kernel's --vmlinux or --kallsyms",
 			     name);
-	perfdata_map_init(&r->map, opts->syms);
+	perfdata_map_init(&r->map, opts->syms, opts->modules, &r->d);
 	perfdata_sampler_init(&r->sampler, &r->map, p);
 	return 0;
 }

@@ -64,7 +64,15 @@ struct perfdata {
 	char *hostname, *release, *arch;	/* NULL when not told */
 	unsigned char build_id[BUILD_ID_MAX];	/* the kernel's */
 	uint32_t build_id_size;	/* 0: not told */
+	struct index modules;	/* names of the modules whose build-ids the header tells */
+	struct perfdata_build_id *module_ids;	/* [modules id] */
+	uint32_t alloc_module_ids;
 	bool is_dir;		/* header says its records are in several files */
+};
+
+struct perfdata_build_id {
+	unsigned char id[20];
+	uint32_t size;
 };
 
 /* Bytes of records, from a file by windows or from a stream, in bounded memory. */
@@ -159,6 +167,9 @@ bool perfdata_tell(struct perfdata *d, const struct perfdata_record *rec);
 
 /* Whether a build-id's file or a mapping of kernel mode is the kernel proper, not a module. */
 bool perfdata_is_kernel_name(const char *name);
+
+/* Of a module as modules.h names it; NULL when not told. */
+const unsigned char *perfdata_module_build_id(const struct perfdata *d, const char *module, uint32_t *size);
 
 /* The attr of an event id, NULL when unknown. */
 struct perfdata_attr *perfdata_find_id(struct perfdata *d, uint64_t id);

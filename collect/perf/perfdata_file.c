@@ -8,6 +8,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/modules.h"
 #include "perfdata_events.h"
 
 /* tools/perf/util/header.h: struct perf_file_header and the feature bits. */
@@ -58,6 +59,8 @@ void perfdata_release(struct perfdata *d)
 	free(d->attrs);
 	free(d->id_attr);
 	index_release(&d->ids);
+	index_release(&d->modules);
+	free(d->module_ids);
 	free(d->hostname);
 	free(d->release);
 	free(d->arch);
@@ -189,6 +192,29 @@ static void set_build_id(struct perfdata *d, const unsigned char *id, uint32_t s
 	d->build_id_size = size;
 }
 
+static void set_module_build_id(struct perfdata *d, const char *filename, const unsigned char *id, uint32_t size)
+{
+	char name[256];
+
+	if (filename[0] == '[' ? filename[1] == 'k' || filename[1] == 'g' || filename[1] == 'v' : !strstr(filename, ".ko"))
+		return;
+	module_name_of(filename, name, sizeof(name));
+	uint32_t i = index_add_str(&d->modules, name);
+	ALLOC_GROW(d->module_ids, i + 1, d->alloc_module_ids);
+	memcpy(d->module_ids[i].id, id, size);
+	d->module_ids[i].size = size;
+}
+
+const unsigned char *perfdata_module_build_id(const struct perfdata *d, const char *module, uint32_t *size)
+{
+	uint32_t i = index_find_str(&d->modules, module);
+
+	if (i == INDEX_NONE)
+		return NULL;
+	*size = d->module_ids[i].size;
+	return d->module_ids[i].id;
+}
+
 /* {header, pid s32, build-id 20 bytes, its size u8, 3 bytes, file name} ... */
 static bool add_build_id(struct perfdata *d, uint16_t misc, const unsigned char *body, size_t size)
 {
@@ -196,13 +222,16 @@ static bool add_build_id(struct perfdata *d, uint16_t misc, const unsigned char 
 
 	if (size <= FIXED || !memchr(body + FIXED, 0, size - FIXED))
 		return false;
-	if ((misc & PERFDATA_CPUMODE_MASK) != PERFDATA_CPUMODE_KERNEL ||
-	    !perfdata_is_kernel_name((const char *)body + FIXED))
+	const char *name = (const char *)body + FIXED;
+	if ((misc & PERFDATA_CPUMODE_MASK) != PERFDATA_CPUMODE_KERNEL)
 		return true;
 	uint32_t n = misc & BUILD_ID_SIZED ? body[24] : 20;
 	if (n > 20)
 		return false;
-	set_build_id(d, body + 4, n);
+	if (perfdata_is_kernel_name(name))
+		set_build_id(d, body + 4, n);
+	else
+		set_module_build_id(d, name, body + 4, n);
 	return true;
 }
 

@@ -5,14 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/modules.h"
 
 enum { MAX_RANGES = 1 << 20, MAX_NAME = 256 };
 
-void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms)
+void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct modules *modules, const struct perfdata *d)
 {
 	memset(m, 0, sizeof(*m));
 	m->syms = syms;
+	m->modules = modules;
+	m->d = d;
 }
 
 void perfdata_map_release(struct perfdata_map *m)
@@ -39,7 +43,8 @@ static uint32_t find_range(const struct perfdata_map *m, uint64_t addr)
 }
 
 /* The new range replaces those it overlaps. */
-static void add_range(struct perfdata_map *m, uint64_t start, uint64_t len, const char *name)
+static void add_range(struct perfdata_map *m, uint64_t start, uint64_t len, const char *name,
+		      const struct module *module)
 {
 	if (!len || len > UINT64_MAX - start || m->nr_ranges >= MAX_RANGES)
 		return;
@@ -50,7 +55,7 @@ static void add_range(struct perfdata_map *m, uint64_t start, uint64_t len, cons
 	memmove(m->ranges + first + 1, m->ranges + last, (m->nr_ranges - last) * sizeof(*m->ranges));
 	m->nr_ranges = m->nr_ranges + 1 - (last - first);
 	m->nr_changes++;
-	m->ranges[first] = (struct perfdata_range){ start, start + len, index_add_str(&m->names, name) };
+	m->ranges[first] = (struct perfdata_range){ start, start + len, index_add_str(&m->names, name), module };
 }
 
 /*
@@ -70,18 +75,38 @@ static void place_kernel(struct perfdata_map *m, const struct perfdata_mmap *map
 	m->nr_changes++;
 }
 
-/* "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" and "[ext4]" -> "[ext4]", as functions of it are not known. */
-static void module_name(const char *filename, char *buf)
+/* The module whose functions are in the range: the very one by build-id, or of the same boot by addresses. */
+static const struct module *find_module(const struct perfdata_map *m, const char *name, const struct perfdata_mmap *map)
 {
-	const char *base = strrchr(filename, '/');
+	char theirs[2 * BUILD_ID_MAX + 1], ours[2 * BUILD_ID_MAX + 1];
+	const struct module *module = m->modules ? modules_find(m->modules, name) : NULL;
+	uint32_t size = map->build_id_size;
+	const unsigned char *id = map->build_id ? map->build_id : perfdata_module_build_id(m->d, name, &size);
 
-	base = base ? base + 1 : filename;
-	if (*base == '[')
-		base++;
-	snprintf(buf, MAX_NAME, "[%.*s]", (int)strcspn(base, ".]") & 0x7f, base);
-	for (char *s = buf; *s; s++)	/* file names have '-', the modules in them '_' */
-		if (*s == '-')
-			*s = '_';
+	if (!module || !module->nr_funcs)
+		return NULL;
+	if (!module->path && (module->funcs[0].addr < map->addr || module->funcs[0].addr - map->addr >= map->len)) {
+		warn("module '%s' was loaded elsewhere when '%s' was recorded: its functions are not told apart", name,
+		     m->d->name);
+		return NULL;
+	}
+	if (!module->path || !id || !size || !module->build_id_size ||
+	    (size == module->build_id_size && !memcmp(id, module->build_id, size)))
+		return module;
+	build_id_hex(id, size, theirs);
+	build_id_hex(module->build_id, module->build_id_size, ours);
+	warn("module '%s' of '%s' is %s, '%s' is %s: its functions are not told apart", name, m->d->name, theirs,
+	     module->path, ours);
+	return NULL;
+}
+
+static void add_module(struct perfdata_map *m, const struct perfdata_mmap *map)
+{
+	char module[MAX_NAME], name[MAX_NAME + 2];
+
+	module_name_of(map->filename, module, sizeof(module));
+	snprintf(name, sizeof(name), "[%s]", module);
+	add_range(m, map->addr, map->len, name, find_module(m, module, map));
 }
 
 static bool add_mmap(struct perfdata_map *m, const struct perfdata_record *rec, bool swap)
@@ -96,10 +121,7 @@ static bool add_mmap(struct perfdata_map *m, const struct perfdata_record *rec, 
 		place_kernel(m, &map, map.filename + 17);
 	} else if (map.filename[0] == '[' ? map.filename[1] != 'k' && map.filename[1] != 'g' :
 		   strstr(map.filename, ".ko") != NULL) {
-		char name[MAX_NAME];
-
-		module_name(map.filename, name);
-		add_range(m, map.addr, map.len, name);
+		add_module(m, &map);
 	}
 	return true;
 }
@@ -116,7 +138,7 @@ static bool add_ksymbol(struct perfdata_map *m, const struct perfdata_record *re
 	if (k.flags & UNREGISTER || !*k.name)
 		return true;
 	snprintf(name, sizeof(name), "%.200s@[%s]", k.name, k.ksym_type == TYPE_BPF ? "bpf" : "generated");
-	add_range(m, k.addr, k.len, name);
+	add_range(m, k.addr, k.len, name, NULL);
 	return true;
 }
 
@@ -131,7 +153,7 @@ static bool add_text_poke(struct perfdata_map *m, const struct perfdata_record *
 	if (symtab_find(m->syms, addr - m->slide))
 		return true;
 	if (at == m->nr_ranges || m->ranges[at].start > addr)
-		add_range(m, addr, len, "[text_poke]");
+		add_range(m, addr, len, "[text_poke]", NULL);
 	return true;
 }
 
@@ -150,9 +172,16 @@ bool perfdata_map_add(struct perfdata_map *m, const struct perfdata_record *rec,
 	}
 }
 
-const char *perfdata_map_name(const struct perfdata_map *m, uint64_t addr)
+const char *perfdata_map_name(const struct perfdata_map *m, uint64_t addr, uint64_t *off)
 {
 	uint32_t at = find_range(m, addr);
 
-	return at < m->nr_ranges && m->ranges[at].start <= addr ? index_str(&m->names, m->ranges[at].name) : NULL;
+	if (at == m->nr_ranges || m->ranges[at].start > addr)
+		return NULL;
+	const struct perfdata_range *r = &m->ranges[at];
+	const struct module_func *f = r->module ? module_find(r->module, r->start, addr, off) : NULL;
+	if (f)
+		return f->id;
+	*off = UINT64_MAX;
+	return index_str(&m->names, r->name);
 }

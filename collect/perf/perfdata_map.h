@@ -14,16 +14,21 @@
 
 #include "perfdata.h"
 
+struct module;
+struct modules;
 struct symtab;
 
 /* Code that is not the kernel image's, the later announced winning. */
 struct perfdata_range {
 	uint64_t start, end;
-	uint32_t name;		/* id in names: the whole range counts as one function of that identity */
+	uint32_t name;		/* id in names: the identity that counts where no function of a module is known */
+	const struct module *module;	/* NULL when its functions are not known */
 };
 
 struct perfdata_map {
 	const struct symtab *syms;
+	struct modules *modules;	/* borrowed; NULL: none given */
+	const struct perfdata *d;	/* borrowed: build-ids of modules */
 	uint64_t slide;
 	bool placed;		/* the kernel's own mapping was seen: slide is known */
 	struct perfdata_range *ranges;	/* sorted, none overlap */
@@ -32,7 +37,7 @@ struct perfdata_map {
 	uint32_t nr_changes;	/* what an address meant before may be wrong now */
 };
 
-void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms);
+void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct modules *modules, const struct perfdata *d);
 void perfdata_map_release(struct perfdata_map *m);
 
 /* Take in a mapping of kernel mode, a KSYMBOL, or a TEXT_POKE record. False when it is malformed. */
@@ -44,7 +49,10 @@ static inline bool perfdata_map_may_name(const struct perfdata_map *m, uint64_t 
 	return m->nr_ranges && addr >= m->ranges[0].start && addr < m->ranges[m->nr_ranges - 1].end;
 }
 
-/* The identity that a run-time address outside the image has; NULL when none. Valid until the release. */
-const char *perfdata_map_name(const struct perfdata_map *m, uint64_t addr);
+/*
+ * The identity that a run-time address outside the image has; NULL when none. Valid
+ * until the release. off: in the function, or UINT64_MAX where only the range is known.
+ */
+const char *perfdata_map_name(const struct perfdata_map *m, uint64_t addr, uint64_t *off);
 
 #endif

@@ -138,7 +138,7 @@ static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, co
 	return true;
 }
 
-/* A frame that may lie outside the image. */
+/* A frame that may lie outside the image; named: in no function that is known. */
 static struct chain_frame resolve(struct perfdata_sampler *s, struct chain *c, uint64_t addr, bool is_return,
 				  bool *named)
 {
@@ -146,11 +146,13 @@ static struct chain_frame resolve(struct perfdata_sampler *s, struct chain *c, u
 
 	*named = false;
 	if (f.func == INDEX_NONE) {
-		const char *name = perfdata_map_name(s->map, addr + s->map->slide - is_return);
+		uint64_t off;
+		const char *name = perfdata_map_name(s->map, addr + s->map->slide - is_return, &off);
 
 		if (name) {
-			f = (struct chain_frame){ profile_func(s->p, name), PROFILE_OFF_UNKNOWN };
-			*named = true;
+			f.func = profile_func(s->p, name);
+			f.off = off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN;
+			*named = off == UINT64_MAX;
 		}
 	}
 	return f;

@@ -99,7 +99,7 @@ static void name_roots(struct fill *f)
 	}
 }
 
-/* The pages of one variant under one layout; returns how many. */
+/* The pages of one variant under one layout; returns how many, those of modules with them. */
 static uint32_t variant_pages(struct fill *f, const struct callgraph_path *path, const struct layout *l,
 			      struct pageset *root, struct pageset *all, struct histogram *hist)
 {
@@ -112,7 +112,7 @@ static uint32_t variant_pages(struct fill *f, const struct callgraph_path *path,
 		pageset_touch(root, addr + s->start, addr + s->end);
 		pageset_touch(all, addr + s->start, addr + s->end);
 	}
-	uint32_t nr = pageset_end(root);
+	uint32_t nr = pageset_end(root) + path->module_pages;
 	pageset_end(all);
 	histogram_add(hist, nr, path->weight);
 	return nr;
@@ -557,7 +557,7 @@ static double mean_entries(struct fill *f, const struct layout *l, uint64_t page
 
 			pageset_touch(&s, l->addr[sp->unit] + sp->start, l->addr[sp->unit] + sp->end);
 		}
-		histogram_add(&h, pageset_end(&s), path->weight);
+		histogram_add(&h, pageset_end(&s) + path->module_pages, path->weight);
 	}
 	double mean = histogram_mean(&h);
 	histogram_release(&h);
