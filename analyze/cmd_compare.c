@@ -14,6 +14,8 @@
 #include "lib/error.h"
 #include "lib/input.h"
 
+enum { MAX_SIDES = 250 };
+
 static struct opt_list opt_profiles, opt_figures;
 static const char *opt_machine, *opt_base, *opt_cycles, *opt_clock;
 static double opt_alpha = 0.05;
@@ -163,6 +165,10 @@ static int compare_figures(int argc, char **argv)
 	for (int i = 0; i < argc && !ret; i++)
 		if (read_operand(&f, (uint32_t)i, argv[i]))
 			ret = EXIT_FAILED;
+	if (!ret && f.nr_sides > MAX_SIDES) {
+		error("cannot compare more than %d hosts and files, here are %u", MAX_SIDES, f.nr_sides);
+		ret = EXIT_FAILED;
+	}
 	if (!ret) {
 		figures_settle(&f, (const char *const *)argv, (uint32_t)argc);
 		ret = judge_and_show(&f, &price);

@@ -348,10 +348,10 @@ static void take_line(struct summary *s, const char *line, unsigned long number)
 	} else if (lmbench_title(line)) {
 		end_row(s);
 		begin_table(s, text);
-	} else if (s->state == TITLE && !strncmp(line, "Host ", 5)) {
+	} else if (s->state == TITLE && !strncmp(text, "Host ", 5)) {
 		s->state = HEADER;
-		line += 5 + strspn(line + 5, " \t");
-		add_header_words(s, line + (strncmp(line, "OS", 2) ? 0 : 2));
+		text += 5 + strspn(text + 5, " \t");
+		add_header_words(s, text + (strncmp(text, "OS", 2) ? 0 : 2));
 	} else if (s->state == HEADER && is_ruler(line)) {
 		begin_rows(s, line);
 	} else if (s->state == HEADER) {

@@ -105,12 +105,12 @@ static void many_values(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 80; i++) {
 		a[i] = rnd(1000);
-		b[i] = rnd(1000) + 120;
+		b[i] = rnd(1000) + 200;
 	}
-	struct rank_test exact = rank_test(a, 50, b, 50), rough = rank_test(a, 51, b, 50);
+	struct rank_test exact = rank_test(a, 30, b, 30), rough = rank_test(a, 31, b, 30);
 	assert_true(exact.exact && !rough.exact);
 	assert_true(exact.p > 0 && rough.p > 0.3 * exact.p && rough.p < 3 * exact.p);
-	assert_true(rough.least_p < 1e-15);
+	assert_true(rough.least_p < 1e-9);
 	for (uint32_t i = 0; i < 80; i++)
 		a[i] = b[i] = 7;
 	assert_true(rank_test(a, 80, b, 80).p >= 1);
