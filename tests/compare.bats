@@ -220,6 +220,15 @@ lmbench3() {
 	[ "$(jq -c '[.ambiguous[] | [.table, .cells]]' json)" = '[["File & VM system latencies",5]]' ]
 }
 
+@test "compare: a squeezed row whose cells all end where columns do is ambiguous, too" {
+	lmbench3 wide-host 'Linux 2.6.12-' 0.41 >a
+	sed '/ 0.52 2.10/ s/  */ /g' a >squeezed
+	grep -q '^wide-host Linux 2.6.12- 1698 0.41 0.52 2.10 3.05 0.91 2.80 125. 524. 10.K$' squeezed
+	compare a squeezed
+	[ "$(jq -c '[.ambiguous[] | [.table, .cells, .columns]]' json)" = '[["Processor, Processes",10,11]]' ]
+	[ "$(median a File '0K Create')" = 38 ]
+}
+
 @test "compare: a hand's remark under a row is no row" {
 	lmbench3 box 'Linux 2.6.12' 0.41 | sed '/ 0.52 2.10/ a\                              ^^^' >a
 	lmbench3 box 'Linux 2.6.13' 0.39 >b

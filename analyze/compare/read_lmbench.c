@@ -318,8 +318,11 @@ static void take_row(struct summary *s, const char *line, unsigned long number)
 	s->row = (struct row){ .line = number };
 	bool placed = split_placed(&s->row, line);
 	uint32_t at = placed ? OS_END : split_squeezed(&s->row, line);
-	/* A hand's remark between the rows, or the text behind the table. */
-	if (!at || !read_cells(s, line, at, placed)) {
+	/*
+	 * Without two blanks anywhere a line may have been squeezed, though all of its cells end where columns do:
+	 * those behind a blank one moved up by a column. A hand's remark between the rows has no cells.
+	 */
+	if (!at || !read_cells(s, line, at, placed && strstr(line, "  "))) {
 		detail("'%s': line %lu is no row of '%s'", s->path, number, s->title);
 		s->f->not_understood++;
 		return;
