@@ -383,7 +383,7 @@ int plan_read_json(struct plan *p, const char *path)
 	top = json_loadb(f.data, f.size, JSON_REJECT_DUPLICATES, &je);
 	mapfile_release(&f);
 	if (!top) {
-		error("'%s' is no plan: line %d: %s", file, je.line, je.text);
+		error("'%s' is no plan: line %d: %s", file, je.line, *je.text ? je.text : "out of memory");
 		r.bad = true;
 		goto out;
 	}
