@@ -13,6 +13,7 @@ LIB_SRCS := \
 	lib/number.c \
 	lib/opt.c \
 	lib/progress.c \
+	lib/shell.c \
 	lib/symtab.c \
 	lib/symtab_elf.c \
 	lib/symtab_text.c \

@@ -16,6 +16,7 @@
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
+#include "lib/shell.h"
 
 #define FUNCTION_SECTIONS "-ffunction-sections"
 #define STATE_FILE ".hottext-kbuild"
@@ -321,25 +322,14 @@ void kbuild_release(struct kbuild *k)
 	memset(k, 0, sizeof(*k));
 }
 
-/* One word for a shell; in NAME=VALUE the value alone is quoted. */
+/* In NAME=VALUE the value alone is quoted. */
 static void print_word(FILE *fp, const char *word)
 {
-	static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./=:,+@%";
 	const char *equal = strchr(word, '=');
 	size_t head = equal ? (size_t)(equal - word) + 1 : 0;
 
-	if (*word && word[strspn(word, safe)] == '\0') {
-		fputs(word, fp);
-		return;
-	}
-	fprintf(fp, "%.*s'", (int)head, word);
-	for (const char *s = word + head; *s; s++) {
-		if (*s == '\'')
-			fputs("'\\''", fp);
-		else
-			fputc(*s, fp);
-	}
-	fputc('\'', fp);
+	fprintf(fp, "%.*s", (int)head, word);
+	shell_put_word(fp, word + head);
 }
 
 char *kbuild_command_line(const struct kbuild *k)

@@ -8,6 +8,7 @@
 #include "analyze/tlb/pageset.h"
 #include "lib/file.h"
 #include "lib/mem.h"
+#include "lib/shell.h"
 
 void plan_init(struct plan *p)
 {
@@ -162,26 +163,6 @@ double plan_saving(double before, double after)
 	return before > 0 ? 100 * (before - after) / before : 0;
 }
 
-/* s as one word of a shell. */
-static void append_word(FILE *fp, const char *s)
-{
-	static const char safe[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+@%";
-
-	if (*s && s[strspn(s, safe)] == '\0') {
-		fputs(s, fp);
-		return;
-	}
-	fputc('\'', fp);
-	for (; *s; s++) {
-		if (*s == '\'')
-			fputs("'\\''", fp);
-		else
-			fputc(*s, fp);
-	}
-	fputc('\'', fp);
-}
-
 void plan_set_command(struct plan *p)
 {
 	FILE *in = fopen("/proc/self/cmdline", "re");
@@ -200,7 +181,7 @@ void plan_set_command(struct plan *p)
 		}
 		if (!first)
 			fputc(' ', fp);
-		append_word(fp, base && base[1] && (first || arg[0] == '/') ? base + 1 : arg);
+		shell_put_word(fp, base && base[1] && (first || arg[0] == '/') ? base + 1 : arg);
 		first = false;
 	}
 	if (in)
