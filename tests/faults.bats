@@ -4,6 +4,8 @@
 load kernel.bash
 
 export ASAN_OPTIONS=detect_leaks=0
+# A run that is killed while it leaves its counts would spoil those of all others.
+export GCOV_PREFIX=$BATS_RUN_TMPDIR/gcov
 
 setup_file() {
 	local here=$PWD
