@@ -232,12 +232,13 @@ BATS_TESTS := \
 	ld \
 	machines \
 	matrix \
+	messages \
 	modules \
 	optimize \
 	options \
 	perfdata \
-	ppc405 \
 	positions \
+	ppc405 \
 	record \
 	relax \
 	report \
