@@ -62,7 +62,7 @@ void completion_write(const struct command *const *commands, size_t nr, const st
 	}
 	fputs("\tesac\n}\n\n"
 	      "_hottext()\n{\n"
-	      "\tlocal words= command= current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i\n"
+	      "\tlocal words='' command='' current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i\n"
 	      "\tCOMPREPLY=()\n"
 	      "\t# What follows -- belongs to another program.\n"
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do [ \"${COMP_WORDS[i]}\" != -- ] || return 0; done\n"
