@@ -136,7 +136,8 @@ static int judge_and_show(const struct figures *f, const struct miss_price *pric
 		return EXIT_FAILED;
 	}
 	if (f->nr_sides < 2) {
-		error("nothing to compare: %s", f->nr_sides ? "there is one host or file only" : "every row is ambiguous");
+		error("nothing to compare: %s",
+		      f->nr_sides ? "there is one host or file only" : "every row is ambiguous");
 		return EXIT_FAILED;
 	}
 	judged_init(&j, f, base, opt_alpha, opt_figures.items, opt_figures.nr);
@@ -203,8 +204,10 @@ const struct command compare_command = {
 	.name = "compare",
 	.args = "A B...",
 	.summary = "set kernels, counters, times or LMbench results side by side",
-	.details = "Kernels: the ITLB entries of each path under --profile. Otherwise files or folders of counters\n"
-		   "(/proc/tlbmiss, perf stat, time) or LMbench summaries, several runs each; hosts in one summary\n"
+	.details = "Kernels: the ITLB entries of each path under --profile. Otherwise files or folders of "
+		   "counters\n"
+		   "(/proc/tlbmiss, perf stat, time) or LMbench summaries, several runs each; hosts in one "
+		   "summary\n"
 		   "are told apart. Says for each figure whether the difference is more than noise.",
 	.example = "hottext compare --base nopintlb lmbench.txt",
 	.opts = options,

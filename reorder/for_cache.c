@@ -25,7 +25,8 @@ static uint32_t best_of(const struct tlb_counts *counts)
 	return best;
 }
 
-int order_for_cache(const struct callgraph *cg, const struct order_options *opts, const char *trace, struct layout *out)
+int order_for_cache(const struct callgraph *cg, const struct order_options *opts, const char *trace,
+		    struct layout *out)
 {
 	struct layout tries[ARRAY_SIZE(candidates)];
 	const uint64_t *addrs[ARRAY_SIZE(candidates)];

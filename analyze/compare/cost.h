@@ -26,7 +26,7 @@ struct miss_cost {
 	double run_seconds;		/* base, median */
 	double min_longer, max_longer;	/* other - base over all pairs of runs */
 	bool have_implied;
-	double min_implied, max_implied;	/* cycles a miss, were the misses all that made the difference */
+	double min_implied, max_implied; /* cycles a miss, were the misses all that made the difference */
 };
 
 struct miss_cost miss_cost(const struct figures *f, const struct pair *p, const struct miss_price *price);

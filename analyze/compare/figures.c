@@ -193,7 +193,8 @@ uint32_t figures_values(const struct figures *f, uint32_t figure, uint32_t side,
 {
 	uint32_t first = first_value(f, figure, side), nr = 0;
 
-	while (first + nr < f->nr_values && f->values[first + nr].figure == figure && f->values[first + nr].side == side)
+	while (first + nr < f->nr_values && f->values[first + nr].figure == figure &&
+	       f->values[first + nr].side == side)
 		nr++;
 	*out = xcalloc(nr, sizeof(**out));
 	for (uint32_t i = 0; i < nr; i++)

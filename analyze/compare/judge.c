@@ -58,8 +58,13 @@ static bool judge_figure(struct judgement *j, const struct figures *f, uint32_t 
 	if (na && nb) {
 		struct rank_test t = rank_test(a, na, b, nb);
 
-		*j = (struct judgement){ .figure = figure, .base = spread_of(a, na), .other = spread_of(b, nb), .p = t.p,
-					 .corrected = t.p, .least_p = t.least_p, .least_free = least_of_runs(na, nb) };
+		*j = (struct judgement){ .figure = figure,
+					 .base = spread_of(a, na),
+					 .other = spread_of(b, nb),
+					 .p = t.p,
+					 .corrected = t.p,
+					 .least_p = t.least_p,
+					 .least_free = least_of_runs(na, nb) };
 	}
 	free(a);
 	free(b);
@@ -80,9 +85,12 @@ static void add_pair(struct judged *j, const struct figures *f, uint32_t base, u
 	j->pairs = xreallocarray(j->pairs, j->nr_pairs + 1, sizeof(*j->pairs));
 	struct pair *p = &j->pairs[j->nr_pairs++];
 
-	*p = (struct pair){ .base = base, .other = other, .figures = xcalloc(f->nr_figures, sizeof(*p->figures)) };
+	*p = (struct pair){ .base = base,
+			    .other = other,
+			    .figures = xcalloc(f->nr_figures, sizeof(*p->figures)) };
 	for (uint32_t i = 0; i < f->nr_figures; i++)
-		if (is_wanted(&f->figures[i], wanted, nr_wanted) && judge_figure(&p->figures[p->nr_figures], f, i, p))
+		if (is_wanted(&f->figures[i], wanted, nr_wanted) &&
+		    judge_figure(&p->figures[p->nr_figures], f, i, p))
 			p->nr_figures++;
 }
 
@@ -125,14 +133,19 @@ static bool all_equal(const struct judgement *g)
 	return g->base.min >= g->other.max && g->base.max <= g->other.min;
 }
 
-static void decide(struct judgement *g, double alpha)
+static enum verdict decide(const struct judgement *g, double alpha)
 {
-	g->verdict = all_equal(g) ? VERDICT_EQUAL : g->corrected <= alpha ? VERDICT_DIFFERS : g->p <= alpha ? VERDICT_ALONE :
-		     g->least_free > alpha ? VERDICT_FEW_RUNS : VERDICT_NOISE;
+	if (all_equal(g))
+		return VERDICT_EQUAL;
+	if (g->corrected <= alpha)
+		return VERDICT_DIFFERS;
+	if (g->p <= alpha)
+		return VERDICT_ALONE;
+	return g->least_free > alpha ? VERDICT_FEW_RUNS : VERDICT_NOISE;
 }
 
-void judged_init(struct judged *j, const struct figures *f, uint32_t base, double alpha, const char *const *wanted,
-		 uint32_t nr_wanted)
+void judged_init(struct judged *j, const struct figures *f, uint32_t base, double alpha,
+		 const char *const *wanted, uint32_t nr_wanted)
 {
 	*j = (struct judged){ .alpha = alpha };
 	make_pairs(j, f, base, wanted, nr_wanted);
@@ -147,8 +160,10 @@ void judged_init(struct judged *j, const struct figures *f, uint32_t base, doubl
 	n = 0;
 	for (uint32_t i = 0; i < j->nr_pairs; i++)
 		for (uint32_t k = 0; k < j->pairs[i].nr_figures; k++) {
-			j->pairs[i].figures[k].corrected = p[n++];
-			decide(&j->pairs[i].figures[k], alpha);
+			struct judgement *g = &j->pairs[i].figures[k];
+
+			g->corrected = p[n++];
+			g->verdict = decide(g, alpha);
 		}
 	free(p);
 }

@@ -55,8 +55,8 @@ struct judged {
  * against itself in the first operand instead. base: a side, or UINT32_MAX for the first.
  * wanted: patterns of fnmatch(3) for figure names, nr_wanted 0: all.
  */
-void judged_init(struct judged *j, const struct figures *f, uint32_t base, double alpha, const char *const *wanted,
-		 uint32_t nr_wanted);
+void judged_init(struct judged *j, const struct figures *f, uint32_t base, double alpha,
+		 const char *const *wanted, uint32_t nr_wanted);
 void judged_release(struct judged *j);
 
 /* Values in ascending order of *v. */

@@ -28,7 +28,8 @@ struct counting {
 	struct histogram hist;
 };
 
-static int read_profile(struct kernels *k, const struct image *img, const char *vmlinux, const struct kernels_options *o)
+static int read_profile(struct kernels *k, const struct image *img, const char *vmlinux,
+			const struct kernels_options *o)
 {
 	struct collect_options collect = { .syms = &img->symtab, .vmlinux = vmlinux };
 	struct complete_options complete = { .proved_only = false };
@@ -168,7 +169,8 @@ static void make_rows(struct kernels *k, const struct counting *c)
 	qsort(k->paths, k->nr_paths, sizeof(*k->paths), compare_paths);
 }
 
-static int read_first(struct kernels *k, const struct image *img, const char *path, const struct kernels_options *o)
+static int read_first(struct kernels *k, const struct image *img, const char *path,
+		      const struct kernels_options *o)
 {
 	if (o->machine ? machine_init(&k->machine, o->machine) : machine_init_for(&k->machine, &img->symtab))
 		return -1;
@@ -176,31 +178,37 @@ static int read_first(struct kernels *k, const struct image *img, const char *pa
 	return read_profile(k, img, path, o);
 }
 
-int kernels_init(struct kernels *k, const char *const *paths, uint32_t nr_paths, const struct kernels_options *o)
+static int count_all(struct counting *c, const char *const *paths, const struct kernels_options *o)
 {
 	struct image_options defaults = { NULL, NULL, false };
+	int ret = 0;
+
+	for (c->side = 0; c->side < c->k->nr_sides && !ret; c->side++) {
+		struct image img;
+
+		if (image_init(&img, paths[c->side], &defaults))
+			return -1;
+		if (!c->side)
+			ret = read_first(c->k, &img, paths[0], o);
+		if (!ret)
+			ret = count_kernel(c, &img);
+		image_release(&img);
+	}
+	return ret;
+}
+
+int kernels_init(struct kernels *k, const char *const *paths, uint32_t nr_paths,
+		 const struct kernels_options *o)
+{
 	struct index rows = { 0 };
 	struct counting c = { .k = k, .rows = &rows };
-	int ret = 0;
 
 	memset(k, 0, sizeof(*k));
 	k->sides = xcalloc(nr_paths, sizeof(*k->sides));
 	k->nr_sides = nr_paths;
 	for (uint32_t i = 0; i < nr_paths; i++)
 		k->sides[i].label = xstrdup(short_path(paths, nr_paths, i));
-	for (uint32_t i = 0; i < nr_paths && !ret; i++) {
-		struct image img;
-
-		c.side = i;
-		ret = image_init(&img, paths[i], &defaults);
-		if (ret)
-			break;
-		if (!i)
-			ret = read_first(k, &img, paths[i], o);
-		if (!ret)
-			ret = count_kernel(&c, &img);
-		image_release(&img);
-	}
+	int ret = count_all(&c, paths, o);
 	if (!ret)
 		make_rows(k, &c);
 	for (uint32_t i = 0; i < c.alloc_rows; i++) {

@@ -45,7 +45,8 @@ struct kernels_options {
 };
 
 /* Errors are reported. */
-int kernels_init(struct kernels *k, const char *const *paths, uint32_t nr_paths, const struct kernels_options *o);
+int kernels_init(struct kernels *k, const char *const *paths, uint32_t nr_paths,
+		 const struct kernels_options *o);
 void kernels_release(struct kernels *k);
 
 #endif

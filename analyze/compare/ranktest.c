@@ -97,7 +97,8 @@ static struct rank_test test_roughly(const struct ranks *r, uint32_t nr_a, uint6
 	double n = r->nr, a = nr_a, b = n - a;
 	double sigma = sqrt(a * b / 12 * (n + 1 - r->ties / (n * (n - 1))));
 
-	return (struct rank_test){ normal_tail(fabs((double)sum - a * (n + 1)), sigma), normal_tail(a * b, sigma), false };
+	return (struct rank_test){ normal_tail(fabs((double)sum - a * (n + 1)), sigma),
+				   normal_tail(a * b, sigma), false };
 }
 
 struct rank_test rank_test(const double *a, uint32_t nr_a, const double *b, uint32_t nr_b)
@@ -107,7 +108,8 @@ struct rank_test rank_test(const double *a, uint32_t nr_a, const double *b, uint
 	if (!nr_a || !nr_b)
 		return (struct rank_test){ 1, 1, true };
 	uint64_t sum = rank_values(&r, a, nr_a, b, nr_b);
-	struct rank_test t = r.nr <= RANK_TEST_MAX_EXACT ? test_exactly(&r, nr_a, sum) : test_roughly(&r, nr_a, sum);
+	struct rank_test t =
+		r.nr <= RANK_TEST_MAX_EXACT ? test_exactly(&r, nr_a, sum) : test_roughly(&r, nr_a, sum);
 	free(r.doubled);
 	return t;
 }

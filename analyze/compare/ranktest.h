@@ -17,7 +17,7 @@ struct rank_test {
 	bool exact;		/* false: too many values to count, the normal approximation with ties */
 };
 
-enum { RANK_TEST_MAX_EXACT = 60 };	/* values of both sides together; further ones cost more than they tell */
+enum { RANK_TEST_MAX_EXACT = 60 }; /* values of both sides together; further ones cost more than they tell */
 
 struct rank_test rank_test(const double *a, uint32_t nr_a, const double *b, uint32_t nr_b);
 

@@ -79,7 +79,10 @@ static bool is_ruler(const char *line)
 
 static const char *find_unit(const char *title)
 {
-	return strstr(title, "microseconds") ? "us" : strstr(title, "nanoseconds") ? "ns" : strstr(title, "MB/s") ? "MB/s" : "";
+	return strstr(title, "microseconds")  ? "us"
+	       : strstr(title, "nanoseconds") ? "ns"
+	       : strstr(title, "MB/s")	      ? "MB/s"
+					      : "";
 }
 
 static void begin_table(struct summary *s, const char *line)
@@ -135,8 +138,9 @@ static void begin_rows(struct summary *s, const char *line)
 	s->state = ROWS;
 	s->table = lmbench_table(s->header);
 	if (!s->table)
-		warn("'%s': no release of LMbench has a table '%s' with such a header; its columns are numbered", s->path,
-		     s->title);
+		warn("'%s': no release of LMbench has a table '%s' with such a header; its columns are "
+		     "numbered",
+		     s->path, s->title);
 }
 
 static uint32_t nr_columns(const struct summary *s)
@@ -381,7 +385,8 @@ static void emit_results(struct summary *s)
 	for (uint32_t i = 0; i < s->nr_results; i++) {
 		const struct result *r = &s->results[i];
 		const char *host = index_str(&s->names, r->host);
-		char *name = several[r->host] ? xasprintf("%s %s", host, index_str(&s->names, r->os)) : xstrdup(host);
+		char *name = several[r->host] ? xasprintf("%s %s", host, index_str(&s->names, r->os))
+					      : xstrdup(host);
 
 		figures_add(s->f, r->figure, figures_side(s->f, s->operand, name), r->value);
 		free(name);

@@ -86,7 +86,8 @@ static bool take_text(struct reading *r, char *line)
 	if (strstr(line, "Performance counter stats for")) {
 		r->in_perf = true;
 		if (strstr(line, " runs)"))
-			warn("'%s': line %lu: means of several runs count as one run: record them one by one", r->path, r->line);
+			warn("'%s': line %lu: means of several runs count as one run: record them one by one",
+			     r->path, r->line);
 		return true;
 	}
 	if (!r->in_perf)

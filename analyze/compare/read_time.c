@@ -176,5 +176,6 @@ bool time_take(struct reading *r, char *line)
 
 	if (take_verbose(r, line))
 		return true;
-	return split_words(line, words, MAX_WORDS, &nr) && (take_pairs(r, words, nr) || take_gnu(r, words, nr));
+	return split_words(line, words, MAX_WORDS, &nr) &&
+	       (take_pairs(r, words, nr) || take_gnu(r, words, nr));
 }

@@ -37,7 +37,8 @@ bool counter_take(struct reading *r, char *line);	/* "NAME: NUMBER" as in /proc/
 bool lmbench_title(const char *line);
 
 /* A whole summary, 1.9 to 3.x: the lines of path. */
-void lmbench_read(struct figures *f, uint32_t operand, const char *path, char **lines, unsigned long nr_lines);
+void lmbench_read(struct figures *f, uint32_t operand, const char *path, char **lines,
+		  unsigned long nr_lines);
 
 /* Split at blanks and tabs, in place: at most max words, *nr of them; false when there are more. */
 bool split_words(char *line, char **words, uint32_t max, uint32_t *nr);

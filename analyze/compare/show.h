@@ -13,7 +13,8 @@ struct miss_price;
 void show_figures(FILE *fp, const struct figures *f, const struct judged *j, const struct miss_price *price);
 void show_kernels(FILE *fp, const struct kernels *k);
 
-void show_figures_json(FILE *fp, const struct figures *f, const struct judged *j, const struct miss_price *price);
+void show_figures_json(FILE *fp, const struct figures *f, const struct judged *j,
+		       const struct miss_price *price);
 void show_kernels_json(FILE *fp, const struct kernels *k);
 
 #endif

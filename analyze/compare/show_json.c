@@ -30,7 +30,8 @@ static json_t *range(double min, double max)
 
 static json_t *spread_json(const struct spread *s)
 {
-	return json_pack("{si sf sf sf}", "runs", (int)s->runs, "median", s->median, "min", s->min, "max", s->max);
+	return json_pack("{si sf sf sf}", "runs", (int)s->runs, "median", s->median, "min", s->min, "max",
+			 s->max);
 }
 
 static json_t *judgement_json(const struct figures *f, const struct judgement *g)
@@ -38,11 +39,12 @@ static json_t *judgement_json(const struct figures *f, const struct judgement *g
 	static const char *const better[] = { "unknown", "smaller", "bigger" };
 	const struct figure *fig = &f->figures[g->figure];
 
-	return json_pack("{so so so ss so so sf sf sf sf sf ss}", "table", text(fig->table), "name", text(fig->name), "unit",
-			 text(fig->unit), "better", better[fig->better], "base", spread_json(&g->base), "other",
-			 spread_json(&g->other), "difference", g->other.median - g->base.median, "percent",
-			 judgement_percent(g), "p", g->p, "p_corrected", g->corrected, "p_smallest", g->least_free,
-			 "verdict", verdict_names[g->verdict]);
+	return json_pack("{so so so ss so so sf sf sf sf sf ss}", "table", text(fig->table), "name",
+			 text(fig->name), "unit", text(fig->unit), "better", better[fig->better], "base",
+			 spread_json(&g->base), "other", spread_json(&g->other), "difference",
+			 g->other.median - g->base.median, "percent", judgement_percent(g), "p", g->p,
+			 "p_corrected", g->corrected, "p_smallest", g->least_free, "verdict",
+			 verdict_names[g->verdict]);
 }
 
 static json_t *cost_json(const struct figures *f, const struct pair *p, const struct miss_price *price)
@@ -56,7 +58,8 @@ static json_t *cost_json(const struct figures *f, const struct pair *p, const st
 	if (c.have_seconds) {
 		json_object_set_new(out, "cycles_a_miss", range(price->min_cycles, price->max_cycles));
 		json_object_set_new(out, "seconds", range(c.min_seconds, c.max_seconds));
-		json_object_set_new(out, "cycles", range(c.min_seconds * price->clock_hz, c.max_seconds * price->clock_hz));
+		json_object_set_new(out, "cycles",
+				    range(c.min_seconds * price->clock_hz, c.max_seconds * price->clock_hz));
 	}
 	if (c.have_run)
 		json_object_set_new(out, "measured_seconds", range(c.min_longer, c.max_longer));
@@ -71,8 +74,9 @@ static json_t *pair_json(const struct figures *f, const struct pair *p, const st
 
 	for (uint32_t i = 0; i < p->nr_figures; i++)
 		json_array_append_new(list, judgement_json(f, &p->figures[i]));
-	return json_pack("{so so so so}", "base", text(f->sides[p->base].label), "other", text(f->sides[p->other].label),
-			 "figures", list, "tlb_misses", cost_json(f, p, price));
+	return json_pack("{so so so so}", "base", text(f->sides[p->base].label), "other",
+			 text(f->sides[p->other].label), "figures", list, "tlb_misses",
+			 cost_json(f, p, price));
 }
 
 static json_t *ambiguous_json(const struct figures *f)
@@ -83,21 +87,23 @@ static json_t *ambiguous_json(const struct figures *f)
 		const struct ambiguous *a = &f->ambiguous[i];
 
 		json_array_append_new(list, json_pack("{so sI so so si si}", "file", text(a->path), "line",
-						      (json_int_t)a->line, "table", text(a->table), "host", text(a->host),
-						      "cells", (int)a->cells, "columns", (int)a->columns));
+						      (json_int_t)a->line, "table", text(a->table), "host",
+						      text(a->host), "cells", (int)a->cells, "columns",
+						      (int)a->columns));
 	}
 	return list;
 }
 
-void show_figures_json(FILE *fp, const struct figures *f, const struct judged *j, const struct miss_price *price)
+void show_figures_json(FILE *fp, const struct figures *f, const struct judged *j,
+		       const struct miss_price *price)
 {
 	json_t *pairs = json_array();
 
 	for (uint32_t i = 0; i < j->nr_pairs; i++)
 		json_array_append_new(pairs, pair_json(f, &j->pairs[i], price));
-	put(fp, json_pack("{sf si so so si si}", "alpha", j->alpha, "corrected_for", (int)j->nr_tests, "comparisons", pairs,
-			  "ambiguous", ambiguous_json(f), "without_result", (int)f->not_counted, "lines_not_understood",
-			  (int)f->not_understood));
+	put(fp, json_pack("{sf si so so si si}", "alpha", j->alpha, "corrected_for", (int)j->nr_tests,
+			  "comparisons", pairs, "ambiguous", ambiguous_json(f), "without_result",
+			  (int)f->not_counted, "lines_not_understood", (int)f->not_understood));
 }
 
 /* Negative: not known. */
@@ -113,11 +119,12 @@ void show_kernels_json(FILE *fp, const struct kernels *k)
 	for (uint32_t i = 0; i < k->nr_sides; i++) {
 		const struct kernel_side *s = &k->sides[i];
 
-		json_array_append_new(sides, json_pack("{so so so sf sI s{sf sf sf} so}", "label", text(s->label), "release",
-						       text(s->release), "build_id", text(s->build_id), "matched",
-						       s->matched, "pages", (json_int_t)s->pages, "entries_per_path", "mean",
-						       s->mean, "p95", s->p95, "max", s->max, "misses_per_path",
-						       known(s->misses)));
+		json_array_append_new(sides,
+				      json_pack("{so so so sf sI s{sf sf sf} so}", "label", text(s->label),
+						"release", text(s->release), "build_id", text(s->build_id),
+						"matched", s->matched, "pages", (json_int_t)s->pages,
+						"entries_per_path", "mean", s->mean, "p95", s->p95, "max",
+						s->max, "misses_per_path", known(s->misses)));
 	}
 	for (uint32_t i = 0; i < k->nr_paths; i++) {
 		const struct kernel_path *p = &k->paths[i];
@@ -126,8 +133,8 @@ void show_kernels_json(FILE *fp, const struct kernels *k)
 		for (uint32_t s = 0; s < k->nr_sides; s++)
 			json_array_append_new(entries, known(p->entries[s]));
 		json_array_append_new(paths, json_pack("{so ss sI so}", "root", text(p->root), "kind",
-						       path_kind_names[p->kind], "weight", (json_int_t)p->weight, "entries",
-						       entries));
+						       path_kind_names[p->kind], "weight",
+						       (json_int_t)p->weight, "entries", entries));
 	}
 	put(fp, json_pack("{so so so so}", "machine", text(k->machine.name), "why_no_saving",
 			  k->why_none ? text(k->why_none) : json_null(), "kernels", sides, "paths", paths));

@@ -137,7 +137,8 @@ static void show_head(FILE *fp, const struct figures *f, const struct pair *p, i
 	const char *base = f->sides[p->base].label, *other = f->sides[p->other].label;
 	char a[48], b[48];
 
-	fprintf(fp, "%s (%s) against %s (%s)\n", other, runs(a, sizeof(a), p, false), base, runs(b, sizeof(b), p, true));
+	fprintf(fp, "%s (%s) against %s (%s)\n", other, runs(a, sizeof(a), p, false), base,
+		runs(b, sizeof(b), p, true));
 	if (!p->nr_figures) {
 		fprintf(fp, "no figure in common\n");
 		return;
@@ -190,12 +191,14 @@ static void show_power(FILE *fp, const struct judged *j, const struct pair *p)
 		fprintf(fp, ": they cannot tell a difference from noise\n");
 		return;
 	}
-	fprintf(fp, "; corrected for %u figures (Holm) it is %.2g\n", j->nr_tests, fmin(1, least * j->nr_tests));
+	fprintf(fp, "; corrected for %u figures (Holm) it is %.2g\n", j->nr_tests,
+		fmin(1, least * j->nr_tests));
 	fprintf(fp, "more than noise: %u of %u", differ, p->nr_figures);
 	if (least * j->nr_tests > j->alpha)
-		fprintf(fp, ", too few runs for so many figures: choose some by --figure beforehand, or measure more often");
-	fprintf(fp, "\np at most %g each by itself ('alone'): %u, where noise would give %.1f\n", j->alpha, alone,
-		j->alpha * p->nr_figures);
+		fprintf(fp, ", too few runs for so many figures: choose some by --figure beforehand, or "
+			    "measure more often");
+	fprintf(fp, "\np at most %g each by itself ('alone'): %u, where noise would give %.1f\n", j->alpha,
+		alone, j->alpha * p->nr_figures);
 }
 
 static const char *seconds(char *buf, double s)
@@ -240,8 +243,9 @@ static void show_cost(FILE *fp, const struct figures *f, const struct pair *p, c
 
 	if (!c.have_misses)
 		return;
-	fprintf(fp, "TLB misses together: %s and %s, %s %s\n", grouped(a, c.base_misses, ""), grouped(b, c.other_misses, ""),
-		grouped(x, fabs(c.misses), ""), c.misses < 0 ? "fewer" : "more");
+	fprintf(fp, "TLB misses together: %s and %s, %s %s\n", grouped(a, c.base_misses, ""),
+		grouped(b, c.other_misses, ""), grouped(x, fabs(c.misses), ""),
+		c.misses < 0 ? "fewer" : "more");
 	if (c.have_seconds)
 		show_price(fp, &c, price);
 	if (!c.have_run)
@@ -250,10 +254,11 @@ static void show_cost(FILE *fp, const struct figures *f, const struct pair *p, c
 	fprintf(fp, "measured: the run takes %.2f to %.2f s %s", shorter ? -c.max_longer : c.min_longer,
 		shorter ? -c.min_longer : c.max_longer, shorter ? "less" : "more");
 	if (c.have_implied && c.min_implied > 0)
-		fprintf(fp, ": a miss costs %.0f to %.0f cycles, if misses are all that differs", c.min_implied,
-			c.max_implied);
+		fprintf(fp, ": a miss costs %.0f to %.0f cycles, if misses are all that differs",
+			c.min_implied, c.max_implied);
 	putc('\n', fp);
-	if (c.have_seconds && c.have_implied && (c.min_implied > price->max_cycles || c.max_implied < price->min_cycles))
+	if (c.have_seconds && c.have_implied &&
+	    (c.min_implied > price->max_cycles || c.max_implied < price->min_cycles))
 		fprintf(fp, "the two do not agree: a miss costs %s than that, or something else changed\n",
 			c.min_implied > price->max_cycles ? "more" : "less");
 }
@@ -263,8 +268,8 @@ static void show_ambiguous(FILE *fp, const struct figures *f)
 	for (uint32_t i = 0; i < f->nr_ambiguous; i++) {
 		const struct ambiguous *a = &f->ambiguous[i];
 
-		fprintf(fp, "ambiguous, left out: '%s' line %lu, %s in '%s': %u cells for %u columns\n", a->path, a->line,
-			a->host, a->table, a->cells, a->columns);
+		fprintf(fp, "ambiguous, left out: '%s' line %lu, %s in '%s': %u cells for %u columns\n",
+			a->path, a->line, a->host, a->table, a->cells, a->columns);
 	}
 }
 
@@ -281,10 +286,12 @@ void show_figures(FILE *fp, const struct figures *f, const struct judged *j, con
 		putc('\n', fp);
 	show_ambiguous(fp, f);
 	if (f->not_counted || f->not_understood)
-		note("%u figures without a result, %u lines not understood", f->not_counted, f->not_understood);
+		note("%u figures without a result, %u lines not understood", f->not_counted,
+		     f->not_understood);
 }
 
-static void show_entries(FILE *fp, const struct kernels *k, const char *name, const double *entries, const char *format)
+static void show_entries(FILE *fp, const struct kernels *k, const char *name, const double *entries,
+			 const char *format)
 {
 	fprintf(fp, "%-34.34s", name);
 	for (uint32_t s = 0; s < k->nr_sides; s++) {
