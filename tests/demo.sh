@@ -32,3 +32,5 @@ jq -r '"\nSaved: \(.before.misses - .after.misses) of \(.before.misses) kernel I
 	"\(.before.entries_per_path.mean * 10 | round / 10) -> \(.after.entries_per_path.mean * 10 | round / 10) ITLB entries per path."' \
 	"$dir/plan/plan.json"
 echo "The report: $dir/plan/report.html"
+echo "Why a function is where it is: $hottext explain $dir/plan vfs_read"
+echo "Your own kernel: $hottext kbuild -C LINUX, see README.md"
