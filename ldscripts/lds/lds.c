@@ -191,6 +191,7 @@ static int read_rest(struct lds_lex *lex, struct lds_stmt *s, const char *first)
 	int ret = 0;
 
 	while (lds_peek(lex) == ':' && !ret) {	/* ARCHIVE:FILE */
+		/* NOLINTNEXTLINE(misc-redundant-expression): the colon, and what follows it */
 		if (!lds_next(lex) || !lds_next(lex))
 			ret = unexpected_end(lex);
 		free(file);

@@ -169,6 +169,7 @@ static void put_key(const char *key, json_t *v, FILE *fp)
 	fputs(",\n", fp);
 }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): i is a name, value and last go where an argument does */
 #define PUT_ARRAY(key, i, nr, value, last) \
 	do { \
 		fprintf(fp, " \"%s\": [", key); \
@@ -178,6 +179,7 @@ static void put_key(const char *key, json_t *v, FILE *fp)
 		} \
 		fputs(last ? "\n ]\n" : "\n ],\n", fp); \
 	} while (0)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 void plan_write_json(const struct plan *p, FILE *fp)
 {

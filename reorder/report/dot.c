@@ -335,10 +335,10 @@ static void put_full_pages(struct canvas *c, struct panel *pn, double y)
 		if (!pn->keep[i])
 			continue;
 		put_page(c, pn, &pn->map.blocks[i], pn->x + n % PAGES_A_ROW * (PAGE_PT + PAGE_GAP),
-			 y + n / PAGES_A_ROW * pitch);
+			 y + (double)(n / PAGES_A_ROW) * pitch);
 		n++;
 	}
-	pn->bottom = y + (n + PAGES_A_ROW - 1) / PAGES_A_ROW * pitch;
+	pn->bottom = y + (double)((n + PAGES_A_ROW - 1) / PAGES_A_ROW) * pitch;
 }
 
 struct drawn_edge {
@@ -386,7 +386,7 @@ static void put_edge(struct canvas *c, const struct panel *pn, const struct plan
 	const struct spot *a = &pn->spots[e->from], *b = &pn->spots[e->to];
 	double width = 0.4 + 3.6 * sqrt((double)e->weight / (double)heaviest);
 	bool right = b->x > a->x + a->w, left = b->x + b->w < a->x;
-	double x0 = left ? a->x : a->x + a->w, x1 = right ? b->x : left ? b->x + b->w : b->x + b->w;
+	double x0 = left ? a->x : a->x + a->w, x1 = right ? b->x : b->x + b->w;
 	double bow = right || left ? fabs(x1 - x0) / 2 : 26, dir = left ? -1 : 1, end = right ? -1 : 1;
 	double tip = 3 + width, xe = x1 + end * tip;
 	char *text = xasprintf("%s calls %s %" PRIu64 " times", pn->v->p->units[e->from].name,
