@@ -334,11 +334,14 @@ static void put_full_pages(struct canvas *c, struct panel *pn, double y)
 	for (uint32_t i = 0; i < pn->map.nr_blocks; i++) {
 		if (!pn->keep[i])
 			continue;
-		put_page(c, pn, &pn->map.blocks[i], pn->x + n % PAGES_A_ROW * (PAGE_PT + PAGE_GAP),
-			 y + (double)(n / PAGES_A_ROW) * pitch);
+		uint32_t row = n / PAGES_A_ROW;
+
+		put_page(c, pn, &pn->map.blocks[i], pn->x + n % PAGES_A_ROW * (PAGE_PT + PAGE_GAP), y + row * pitch);
 		n++;
 	}
-	pn->bottom = y + (double)((n + PAGES_A_ROW - 1) / PAGES_A_ROW) * pitch;
+	uint32_t rows = (n + PAGES_A_ROW - 1) / PAGES_A_ROW;
+
+	pn->bottom = y + rows * pitch;
 }
 
 struct drawn_edge {
