@@ -61,8 +61,9 @@ static int build(const struct kbuild *k)
 	int ret = EXIT_DONE;
 
 	if (opt_dry) {
-		printf("%s%s%s", k->stale ? "rm -f " : "", k->stale ? k->output : "", k->stale ? "/vmlinux\n" : "");
-		printf("%s\n", command);
+		for (size_t i = 0; k->stale && i < KBUILD_NR_LINKED; i++)
+			printf("%s %s/%s", i ? "" : "rm -f", k->output, kbuild_linked[i]);
+		printf("%s%s\n", k->stale ? "\n" : "", command);
 	} else {
 		note("Linux %s in '%s'", k->release, k->dir);
 		if (k->stale)

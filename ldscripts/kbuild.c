@@ -21,6 +21,8 @@
 #define FUNCTION_SECTIONS "-ffunction-sections"
 #define STATE_FILE ".hottext-kbuild"
 
+const char *const kbuild_linked[KBUILD_NR_LINKED] = { "vmlinux", "vmlinux.unstripped" };
+
 /* What the user's words for make say. */
 struct words {
 	const char *output, *llvm, *ld;		/* O=, LLVM=, LD=; NULL */
@@ -389,10 +391,12 @@ int kbuild_prepare(const struct kbuild *k)
 	if (!k->links || access(k->output, F_OK))
 		return 0;
 	if (k->stale) {
-		char *vmlinux = path_join(k->output, "vmlinux");
+		for (size_t i = 0; i < ARRAY_SIZE(kbuild_linked) && !ret; i++) {
+			char *path = path_join(k->output, kbuild_linked[i]);
 
-		ret = remove_file(vmlinux);
-		free(vmlinux);
+			ret = remove_file(path);
+			free(path);
+		}
 		if (!ret && k->modules && nftw(k->output, remove_module, 32, FTW_PHYS))
 			ret = -1;
 	}

@@ -25,6 +25,10 @@ struct kbuild {
 	bool modules;
 };
 
+/* What the last link makes, below the output: the second from Linux 6.15 on, which strips it into the first. */
+enum { KBUILD_NR_LINKED = 2 };
+extern const char *const kbuild_linked[KBUILD_NR_LINKED];
+
 /*
  * Check the tree, the plan or profile, and make's words (borrowed), and decide what is to be
  * run. -1 after reporting: no kernel, not configured, no wrapper beside this program.

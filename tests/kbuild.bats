@@ -75,8 +75,10 @@ make_plan() {
 	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan
 	[[ $stderr != *"goes away"* ]]
 	printf '%s\n' '*(.text.vfs_read)' '*(.text.schedule_tail)' '*(.text.xfs_read)' > plan/hottext.ld
+	touch linux/vmlinux.unstripped
 	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan
 	[[ $stderr == *"goes away"* ]]
+	[ ! -e linux/vmlinux.unstripped ]
 	order linux/vmlinux vfs_read schedule_tail xfs_read
 	# And back to link order.
 	bin/hottext kbuild -q -C linux
@@ -138,7 +140,7 @@ make_plan() {
 	make_plan
 	bin/hottext kbuild -q -C linux
 	run -0 --separate-stderr bin/hottext kbuild -n -C linux --plan plan -- -j4
-	[ "${lines[0]}" = "rm -f linux/vmlinux" ]
+	[ "${lines[0]}" = "rm -f linux/vmlinux linux/vmlinux.unstripped" ]
 	[ "${lines[1]}" = "HOTTEXT_PLAN=$PWD/plan make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections -j4" ]
 	[ -e linux/vmlinux ] && [ -z "$stderr" ]
 	order linux/vmlinux vfs_read xfs_read
