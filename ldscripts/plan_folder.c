@@ -135,7 +135,7 @@ static bool is_plan_only(const char *dir)
 	if (!d)
 		return false;
 	for (struct dirent *e; ours && (e = readdir(d));)
-		ours = is_ours(e->d_name);
+		ours = is_ours(e->d_name) && (e->d_type != DT_DIR || e->d_name[0] == '.');
 	closedir(d);
 	return ours;
 }

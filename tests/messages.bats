@@ -59,3 +59,66 @@ says() {
 	says 1 "cannot read 'tests/corpus/lds/arm.lds': '[' or '{' expected near '/'" \
 		tlbdump -q --plan tests/corpus/lds/arm.lds $kernel "$dir/before" tests/data/tlbdump/itlb-8xx-2.4.txt
 }
+
+@test "messages: profiles that hold nothing for this kernel" {
+	says 1 "cannot use 'tests/corpus/procprofile/little': it holds no symbols; give the kernel's --vmlinux or --kallsyms" \
+		collect -q tests/corpus/procprofile/little
+	printf '# tracer: function_graph\n#\n# CPU  DURATION                  FUNCTION CALLS\n' > "$dir/trace"
+	says 1 "cannot use '$dir/trace': it has no function_graph, function or stack trace lines" collect -q "$dir/trace"
+	printf 'hottext-profile 1\nsource folded - - - - 5 0 0 0 0\n' > "$dir/user"
+	says 1 "cannot use '$dir/user': it has no kernel samples" analyze -q $kernel "$dir/user"
+	says 1 "cannot use '$dir/user': it has no kernel samples" compare -q --profile "$dir/user" $kernel $kernel
+	says 1 "cannot use 'tests/corpus/fetch/end': its guest is of ELF machine 62, 'tests/corpus/elf/kernel-ppc32' is for ppc" \
+		collect -q --vmlinux tests/corpus/elf/kernel-ppc32 tests/corpus/fetch/end
+}
+
+@test "messages: recorders that are told too little" {
+	says 2 "record ftrace: no output: give -o; try 'hottext record ftrace --help'" record ftrace -- true
+	says 2 "record profile: no output: give -o; try 'hottext record profile --help'" record profile -- true
+	touch "$dir/plugin.so"
+	says 2 "record qemu: bad value 'low' for --kernel-base; try 'hottext record qemu --help'" \
+		record qemu --plugin "$dir/plugin.so" --kernel-base low -o "$dir/x" -- true
+	says 1 "cannot find 'warp': no such symbol in '$kernel'" \
+		record qemu --plugin "$dir/plugin.so" --vmlinux $kernel --mark warp -o "$dir/x" -- true
+}
+
+@test "messages: a script that is none" {
+	printf 'sys;one_[k];two_[k] 5\n' > "$dir/stacks.folded"
+	echo 'SECTIONS { ) }' > "$dir/bad.lds"
+	says 1 "cannot read '$dir/bad.lds': line 1: unexpected '}'" \
+		optimize -q --force --lds "$dir/bad.lds" -o "$dir/plan" $kernel "$dir/stacks.folded"
+	printf 'SECTIONS\0' > "$dir/zero.lds"
+	says 1 "cannot read '$dir/zero.lds': no text" \
+		optimize -q --force --lds "$dir/zero.lds" -o "$dir/plan" $kernel "$dir/stacks.folded"
+	[ ! -e "$dir/plan" ]
+}
+
+@test "messages: a plan folder in which somebody put a folder" {
+	printf 'sys;one_[k];two_[k] 5\n' > "$dir/stacks.folded"
+	for name in hottext.ld sections.order; do
+		mkdir -p "$dir/plan/$name"
+		"$HOTTEXT" optimize -q --force -o "$dir/plan" $kernel "$dir/stacks.folded" 2> "$dir/err" && false
+		[ "$(cat "$dir/err")" = "hottext: cannot write '$dir/plan/$name': Is a directory" ] || { cat "$dir/err"; return 1; }
+		rmdir "$dir/plan/$name"
+	done
+}
+
+@test "messages: links whose output is a folder" {
+	mkdir -p "$dir/vmlinux.o" "$dir/a.ko"
+	printf '.section .text.a,"ax"\na: nop\n.section .text.b,"ax"\nb: nop\n' | as -o "$dir/in.o" -
+	echo 'SECTIONS { __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > "$dir/module.lds"
+	says 1 "cannot write '$dir/vmlinux.o': Is a directory" ld -r -o "$dir/vmlinux.o" "$dir/in.o"
+	says 1 "cannot write '$dir/a.ko': Is a directory" ld -r -T "$dir/module.lds" -o "$dir/a.ko" "$dir/in.o"
+	[ "$(ls "$dir" | grep -c hottext-)" -eq 0 ]
+}
+
+@test "messages: graphviz that fails" {
+	mkdir "$dir/bin"
+	for end in 'exit 3' 'kill -SEGV $$'; do
+		printf '#!/bin/sh\n%s\n' "$end" > "$dir/bin/dot"
+		chmod +x "$dir/bin/dot"
+		PATH=$dir/bin:$PATH "$HOTTEXT" report tests/corpus/plan/small --pages -o "$dir/x.png" 2> "$dir/err" && false
+		grep -qE "^hottext: cannot draw '/tmp/hottext-[A-Za-z0-9]{6}': dot (exited with 3|was killed by signal 11)$" "$dir/err"
+		[ ! -e "$dir/x.png" ]
+	done
+}
