@@ -110,6 +110,7 @@ ANALYZE_SRCS := \
 	analyze/image/units_symbols.c \
 	analyze/tlb/machine.c \
 	analyze/tlb/pageset.c \
+	analyze/tlb/measured.c \
 	analyze/tlb/replay.c \
 	analyze/tlb/sequence.c \
 	analyze/tlb/steady.c \
@@ -232,6 +233,7 @@ BATS_TESTS := \
 	ld \
 	machines \
 	matrix \
+	measured \
 	messages \
 	modules \
 	optimize \

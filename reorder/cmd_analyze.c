@@ -2,26 +2,45 @@
 /* hottext analyze: call graph, paths, entries and misses of a kernel as it is, or under a given order. */
 #include "reorder/commands.h"
 
+#include "analyze/tlb/measured.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "reorder/job_options.h"
 #include "reorder/report/report.h"
 
-static const char *opt_order;
+static const char *opt_order, *opt_misses;
 
 static const struct opt options[] = {
 	{ 0, "order", "FILE", "compare with the order in FILE: symbols, sections or a fragment", OPT_STRING, &opt_order, 0, 0 },
+	{ 0, "misses", "FILE", "show the ITLB misses sampled in this perf.data by page, beside those predicted from a trace",
+	  OPT_STRING, &opt_misses, 0, 0 },
 	OPT_JOB,
 	OPT_JSON,
 	OPT_COMMON
 };
 
+static int print_misses(const struct job *job)
+{
+	enum { PAGES = 40 };
+	struct measured x;
+
+	if (measured_init(&x, opt_misses, &job->image, job->opts->vmlinux, &job->machine, job->trace))
+		return -1;
+	putchar('\n');
+	measured_print(&x, &job->image, PAGES, stdout);
+	measured_release(&x);
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
 	struct job job;
 	struct plan plan;
-	int ret = job_from_args(&job, "analyze", argc, argv);
+	int ret;
 
+	if (opt_misses && opt_json)
+		return usage_error("analyze", "--misses is a table: it excludes --json");
+	ret = job_from_args(&job, "analyze", argc, argv);
 	if (ret)
 		return ret;
 	job_options.algorithm = opt_order ? "given" : "link";
@@ -34,7 +53,7 @@ static int run(int argc, char **argv)
 		else
 			report_text(&plan, stdout, text_style_for(stdout));
 		plan_release(&plan);
-		ret = EXIT_DONE;
+		ret = opt_misses && print_misses(&job) ? EXIT_FAILED : EXIT_DONE;
 	}
 	job_release(&job);
 	return ret;

@@ -38,6 +38,7 @@ struct replay {
 	uint64_t *addrs;		/* [block * nr_layouts + layout] */
 	uint32_t alloc_addrs;
 	struct tlb **tlbs;		/* [(cpu * nr_layouts + layout) * nr_machines + machine], NULL: cpu not seen */
+	struct replay_pages *pages;	/* NULL: misses are not told apart */
 	uint64_t text_start, text_end;	/* kernel addresses outside are modules */
 	uint32_t cpu;
 	uint64_t kernel, placed;	/* blocks run: in the kernel, and in its units */
@@ -110,6 +111,23 @@ static void map_blocks(struct replay *r)
 	}
 }
 
+/* One page at a time, so that each miss has its page. */
+static void fetch_pages(struct replay_pages *p, struct tlb *t, uint64_t addr, uint64_t bytes)
+{
+	for (uint64_t n; bytes; addr += n, bytes -= n) {
+		uint64_t before = tlb_get_counts(t).kernel_misses, page = (addr - p->start) / p->page_bytes;
+
+		n = p->page_bytes - (addr & (p->page_bytes - 1));
+		n = n < bytes ? n : bytes;
+		tlb_fetch(t, addr, (uint32_t)n, true);
+		uint64_t missed = tlb_get_counts(t).kernel_misses - before;
+		if (addr >= p->start && page < p->nr_pages)
+			p->misses[page] += missed;
+		else
+			p->elsewhere += missed;
+	}
+}
+
 static void run_block(struct replay *r, uint32_t number, uint32_t count)
 {
 	if (number >= r->nr_blocks)
@@ -124,6 +142,10 @@ static void run_block(struct replay *r, uint32_t number, uint32_t count)
 	}
 	if (b->where == REAL)
 		return;
+	if (r->pages && kernel) {
+		fetch_pages(r->pages, *t, b->addr, b->bytes);
+		return;
+	}
 	/* A block's repeats find its pages in place: one fetch stands for them. */
 	for (uint32_t l = 0; l < r->nr_layouts; l++) {
 		uint64_t addr = r->addrs[(size_t)number * r->nr_layouts + l];
@@ -191,12 +213,12 @@ static void sum_counts(const struct replay *r, struct tlb_counts *out)
 	}
 }
 
-int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs,
-		   uint32_t nr_layouts, const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out)
+static int replay(const char *path, const struct image *img, const uint64_t *const *unit_addrs, uint32_t nr_layouts,
+		  const struct machine *const *m, uint32_t nr_m, struct replay_pages *pages, struct tlb_counts *out)
 {
 	struct replay r = {
 		.path = path, .img = img, .unit_addrs = unit_addrs, .nr_layouts = nr_layouts,
-		.machines = m, .nr_machines = nr_m,
+		.machines = m, .nr_machines = nr_m, .pages = pages,
 	};
 	struct input *in = input_open(path);
 	int ret = -1;
@@ -229,6 +251,20 @@ out:
 out_input:
 	input_close(in);
 	return ret;
+}
+
+int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs,
+		   uint32_t nr_layouts, const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out)
+{
+	return replay(path, img, unit_addrs, nr_layouts, m, nr_m, NULL, out);
+}
+
+int replay_page_misses(const char *path, const struct image *img, const struct machine *m, struct replay_pages *pages)
+{
+	const uint64_t *as_linked = NULL;
+	struct tlb_counts counts;
+
+	return replay(path, img, &as_linked, 1, &m, 1, pages, &counts);
 }
 
 int replay_trace(const char *path, const struct image *img, const uint64_t *unit_addr,

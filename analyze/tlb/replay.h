@@ -29,4 +29,16 @@ int replay_trace(const char *path, const struct image *img, const uint64_t *unit
 int replay_layouts(const char *path, const struct image *img, const uint64_t *const *unit_addrs,
 		   uint32_t nr_layouts, const struct machine *const *m, uint32_t nr_m, struct tlb_counts *out);
 
+/*
+ * Kernel misses of the kernel as it is linked, by page: misses[i] of the page at
+ * start + i * page_bytes, a power of two. Those elsewhere go into *elsewhere.
+ */
+struct replay_pages {
+	uint64_t start, page_bytes;
+	uint64_t *misses;
+	uint32_t nr_pages;
+	uint64_t elsewhere;
+};
+int replay_page_misses(const char *path, const struct image *img, const struct machine *m, struct replay_pages *pages);
+
 #endif

@@ -90,7 +90,10 @@ bool perfdata_choose_events(struct perfdata *d, const char *event)
 	for (uint32_t i = 0; i < d->nr_attrs; i++) {
 		const char *name = d->attrs[i].name;
 
-		d->attrs[i].used = event ? perfdata_event_is(name, event) : perfdata_event_is_cycles(name);
+		/* "itlb" stands for whatever a CPU calls its ITLB misses. */
+		d->attrs[i].used = event ? perfdata_event_is(name, event) ||
+					   (!strcmp(event, "itlb") && perfdata_event_is_itlb(name)) :
+					   perfdata_event_is_cycles(name);
 		any |= d->attrs[i].used;
 	}
 	if (any || event)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ITLB misses that a CPU's own event sampled, by page of kernel text, beside those
+ * that a replayed trace predicts: whether the machine model misses where the CPU does.
+ */
+#ifndef ANALYZE_TLB_MEASURED_H
+#define ANALYZE_TLB_MEASURED_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct image;
+struct machine;
+
+struct measured {
+	uint64_t start, page_bytes;	/* the machine's text pages, or 4 KB where they are larger than 64 KB */
+	uint32_t nr_pages;
+	uint64_t *misses;		/* [page]: samples of the event */
+	uint64_t *predicted;		/* [page]: misses of the trace; NULL without one */
+	uint32_t *func;			/* [page]: func of the image that missed most there, INDEX_NONE when none did */
+	uint64_t total, elsewhere;	/* samples in text, and in other kernel code */
+	uint64_t predicted_total;
+};
+
+/*
+ * Read the iTLB-miss events of perfdata, a recording of this very kernel, and, when
+ * trace is not NULL, predict with m. Errors are reported: a recording without such
+ * events among them.
+ */
+int measured_init(struct measured *x, const char *perfdata, const struct image *img, const char *vmlinux,
+		  const struct machine *m, const char *trace);
+void measured_release(struct measured *x);
+
+/* The share of misses that fall on the same pages, measured and predicted: 1 when all do. */
+double measured_overlap(const struct measured *x);
+
+/* A table of the pages that missed most, nr_max at most. */
+void measured_print(const struct measured *x, const struct image *img, uint32_t nr_max, FILE *fp);
+
+#endif
