@@ -23,7 +23,7 @@ jobs() { echo "-j$(nproc)"; }
 	for f in README.md Makefile hottext.c dist/debian/rules samples/linux-6.1-x86_64/vmlinux.xz tests/dist.bats; do
 		grep -qxF "hottext-0.1/$f" list
 	done
-	! grep -qE '/build|\.o$|hottext-0.1/hottext$' list
+	run ! grep -E '^hottext-0.1/(build|hottext$|hottext-ld|hottext-qemu)|\.o$' list
 	# From the unpacked tarball, where git knows nothing, comes the same one.
 	tar -xf one.tar.xz
 	GIT_CEILING_DIRECTORIES=$PWD hottext-0.1/dist/tarball.sh 0.1 "$PWD/three.tar.xz"
@@ -43,7 +43,7 @@ jobs() { echo "-j$(nproc)"; }
 		cmp "here/hottext-0.1/$f" "some/where/else/hottext-0.1/$f"
 	done
 	cmp here/hottext-0.1/build/hottext.bash objects/hottext.bash
-	! grep -qaF "$BATS_FILE_TMPDIR" here/hottext-0.1/hottext
+	run ! grep -qaF "$BATS_FILE_TMPDIR" here/hottext-0.1/hottext
 }
 
 @test "make install: the programs, the plugin, every page and the completion, and it runs from there" {

@@ -120,7 +120,8 @@ not_run() {
 
 # Split a document into $dir/LINE (blocks) and run what are commands, one world for all of them.
 run_document() {
-	local doc=$1 dir=$BATS_TEST_TMPDIR/${1//\//_} block world=$BATS_FILE_TMPDIR/$(world "$1") line
+	local doc=$1 dir=$BATS_TEST_TMPDIR/${1//\//_} block world line
+	world=$BATS_FILE_TMPDIR/$(world "$1")
 	mkdir -p "$dir/blocks"
 	awk -f "$TOP/tests/docs/blocks.awk" "$TOP/$doc" | awk -v d="$dir/blocks" '/^@/ { f = sprintf("%s/%05d", d, substr($1, 2))
 		printf "" > f; next } { print substr($0, 2) > f }'
