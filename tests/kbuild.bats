@@ -212,6 +212,13 @@ SH
 	[ "$output" = "hottext: cannot use '$PWD/a b/hottext-ld': make takes no blank in LD" ]
 }
 
+@test "what cannot be removed stops it before make runs" {
+	mkdir linux/vmlinux
+	run -1 bin/hottext kbuild -q -C linux
+	[ "$output" = "hottext: cannot remove 'linux/vmlinux': Is a directory" ]
+	[ ! -e linux/trace ]
+}
+
 @test "usage" {
 	run -2 bin/hottext kbuild --plan a --profile b
 	[ "$output" = "hottext: kbuild: give either --plan or --profile; try 'hottext kbuild --help'" ]
