@@ -92,7 +92,7 @@ static void count_path(struct counting *c, const struct callgraph_path *path)
 		pageset_touch(&c->one, addr + s->start, addr + s->end);
 		pageset_touch(&c->all, addr + s->start, addr + s->end);
 	}
-	uint32_t entries = pageset_end(&c->one);
+	uint32_t entries = pageset_end(&c->one) + path->module_pages;
 	pageset_end(&c->all);
 	histogram_add(&c->hist, entries, path->weight);
 	add_entries(c, path, entries);
