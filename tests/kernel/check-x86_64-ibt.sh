@@ -11,22 +11,11 @@ check_orders
 order_rows | tee "$out/table.txt"
 check_misses
 
-# Link order, to compare with; its recording is the modules' profile.
-build_modules link
-probe link
-perf_text link > "$out/modules.perf"
-hottext collect -q --vmlinux "$out/link/vmlinux" "$out/modules.perf" -o "$out/modules.hot" || die "cannot read the module's profile"
-build_modules pack HOTTEXT_PROFILE="$out/modules.hot"
-probe pack
-
-check "no message of objtool, compiler or linker that the kernel in link order has not" \
-	cmp "$out/link/link.log" "$out/pack/link.log"
+run_probes
+check "page tables are isolated, retpolines used" eval \
+	"grep -q 'meltdown: Mitigation: PTI' '$out/pack/console.probe' && grep -q 'spectre_v2: Mitigation: Retpolines' '$out/pack/console.probe'"
+check "no message of compiler or linker that the kernel in link order has not" cmp "$out/link/link.log" "$out/pack/link.log"
 check "renaming what would fuse adds no message of objtool" same_objtool_messages
-say_probes pack
-check "kallsyms has every function where nm has it" kallsyms_agree pack
-check "perf names every sample as nm does" perf_agrees pack
-check "stacks show the same functions as in link order" same_stacks
 check "the plan lists the names whose functions change their order" positions_agree
 check "verify holds the kernel to that list" eval \
 	"hottext verify '$out/plan-pack' '$out/pack/vmlinux' | grep -q '^livepatch  '"
-check_modules

@@ -49,6 +49,9 @@ check "one build makes the plan of two builds" \
 	cmp <(grep -v build-id "$out/plan-once/hottext.ld") <(grep -v build-id "$folder/.hottext/plan/hottext.ld")
 check "one build obeys it" exits 0 hottext verify "$out/plan-once" "$out/once/vmlinux"
 
+. "$here/probes.sh"
+run_probes
+
 names="stock link cdsort pack perf-cdsort perf"
 figures() { for name in $names; do measured $name "$1" "$2"; done; }
 before() { echo "- $(planned pack "$1")"; }

@@ -14,6 +14,8 @@ build_modules()
 	env ${2+"$2"} "$here/build.sh" modules "$kernel" "$out/$1/modules" || die "cannot build modules"
 }
 
+has_symbol() { nm "$out/$1/vmlinux" | grep -q " $2\$"; }
+
 # Functions of $probed that the plan moved, separated by commas.
 moved_functions()
 {
@@ -30,9 +32,10 @@ body_of()
 		{ read -r from to; echo "$2+$((0x$to - 0x$from))"; }
 }
 
-# position_of NAME: which of the udp_lib_close() by address is that of net/ipv4/udp.o.
+# position_of NAME: which of the udp_lib_close() by address is that of net/ipv4/udp.o; nothing without livepatching.
 position_of()
 {
+	has_symbol "$1" klp_enable_patch || return 0
 	awk '/^ \.text\.udp_lib_close/ { name = $1; if (NF < 2) getline; else $1 = ""
 			at = name ~ /\.\.net_ipv4_udp$/ || $0 ~ / net\/ipv4\/udp\.o$/ ? "UDP" : "-"
 			for (i = 1; i <= NF; i++) if ($i ~ /^0x/) { print $i, at; break } }' "$out/$1/vmlinux.map" |
@@ -46,7 +49,8 @@ probe()
 	"$here/initramfs.sh" "$out/$1/probe.cpio" perf probe "$out/$1"/modules/*.ko
 	"$here/boot.sh" "$kernel" "$out/$1/$image" "$out/$1/probe.cpio" -o "$out/$1/console.probe" -s "$out/$1/probe.out" -t 600 \
 		-- $parameters hottext.record=probe hottext.moved="$(moved_functions)" \
-		hottext.body="$(body_of "$1" vfs_read)" hottext.position="$(position_of "$1")" || die "the probe of '$1' did not finish"
+		hottext.body="$(body_of "$1" vfs_read)" hottext.position="$(position_of "$1")" \
+		hottext.warns="$(! has_symbol "$1" report_bug || echo 1)" || die "the probe of '$1' did not finish"
 }
 
 # part_of NAME PART: a table of what the probe left; each begins with "== PART"
@@ -64,8 +68,6 @@ say_probes()
 		esac
 	done < <(grep -E '^(ok|not ok) ' "$out/$1/console.probe")
 	check "at least four moved functions were traced" holds "$(grep -c '^ok ftrace' "$out/$1/console.probe") >= 4"
-	check "page tables are isolated, retpolines used" eval \
-		"grep -q 'meltdown: Mitigation: PTI' '$out/$1/console.probe' && grep -q 'spectre_v2: Mitigation: Retpolines' '$out/$1/console.probe'"
 }
 
 # Addresses and names of the text in kallsyms and in nm, one "ADDRESS NAME" a line, from _text on.
@@ -130,7 +132,7 @@ same_stacks()
 {
 	grep '^STACK' "$out/link/console.probe" > "$out/stacks.link"
 	grep '^STACK' "$out/pack/console.probe" > "$out/stacks.pack"
-	[ "$(wc -l < "$out/stacks.link")" = 6 ] && diff "$out/stacks.link" "$out/stacks.pack"
+	[ "$(wc -l < "$out/stacks.link")" -ge 5 ] && diff "$out/stacks.link" "$out/stacks.pack"
 }
 
 # objtool_says LD: what linking vmlinux.o again by that linker, and objtool behind it, print.
@@ -159,7 +161,8 @@ same_objtool_messages()
 }
 
 # The objects of each name that several functions have, in the order of addresses, one name a line. Sections of the
-# same name have the object's behind two dots in vmlinux.o; .text.unlikely.f is symbol f.cold.
+# same name have the object's behind two dots in vmlinux.o; .text.unlikely.f is symbol f.cold. Of a weak function that
+# another overrides the section is there, but not the symbol.
 namesakes_of()
 {
 	awk '/^ \.text\./ && index($1, "..") > 1 { name = $1; if (NF < 2) getline
@@ -168,8 +171,10 @@ namesakes_of()
 			at = match($2, /\.\.[^.]*(\.[0-9]+)?$/)
 			name = substr($2, 7, at - 7); object = substr($2, at)
 			if (sub(/^unlikely\./, "", name)) name = name ".cold"
-			if (name != "asm") order[name] = order[name] " " object
-		} END { for (name in order) print name order[name] }' | sort
+			if (name != "asm") { order[name] = order[name] " " object; want[name]++ }
+		} END { for (name in order) print name, want[name] order[name] }' | sort > "$out/sections.$1"
+	nm "$out/$1/vmlinux" | awk '$2 ~ /^[tTwW]$/ { n[$3]++ } END { for (name in n) print name, n[name] }' |
+		awk 'FNR == NR { have[$1] = $2; next } have[$1] == $2' - "$out/sections.$1"
 }
 
 # Counted from the link maps alone, the names whose functions changed their order are those that the plan lists.
@@ -180,7 +185,7 @@ positions_agree()
 	comm -13 "$out/namesakes.link" "$out/namesakes.pack" | sed 's/ .*//' | sort > "$out/positions.counted"
 	jq -r '[.positions[].name] | unique[]' "$out/plan-pack/plan.json" | sort > "$out/positions.planned"
 	echo "# $(wc -l < "$out/positions.planned") of $(wc -l < "$out/namesakes.link") names that several functions have change their order"
-	[ "$(wc -l < "$out/namesakes.link")" -gt 100 ] && diff "$out/positions.counted" "$out/positions.planned"
+	[ "$(wc -l < "$out/namesakes.link")" -gt 20 ] && diff "$out/positions.counted" "$out/positions.planned"
 }
 
 # hot_bytes NAME: from the first of the module's hot functions to the end of the last.
@@ -188,6 +193,23 @@ hot_bytes()
 {
 	nm -n -S "$out/$1/modules/hottext_hot.ko" | awk '$4 ~ /^hottext_(outer|middle|leaf|far|near)$/ { print $1, $2 }' |
 		{ first= ; while read -r at size; do first=${first:-$at}; end=$((0x$at + 0x$size)); done; echo $((end - 0x$first)); }
+}
+
+# Both kernels with their modules; the recording in link order is the profile of the other's.
+run_probes()
+{
+	build_modules link
+	probe link
+	perf_text link > "$out/modules.perf"
+	hottext collect -q --vmlinux "$out/link/vmlinux" "$out/modules.perf" -o "$out/modules.hot" ||
+		die "cannot read the module's profile"
+	build_modules pack HOTTEXT_PROFILE="$out/modules.hot"
+	probe pack
+	say_probes pack
+	check "kallsyms has every function where nm has it" kallsyms_agree pack
+	check "perf names every sample as nm does" perf_agrees pack
+	check "stacks show the same functions as in link order" same_stacks
+	check_modules
 }
 
 check_modules()
