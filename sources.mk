@@ -209,6 +209,7 @@ UNIT_TESTS := \
 	plan \
 	plan_fill \
 	profile \
+	ranktest \
 	region \
 	replay \
 	steady \
