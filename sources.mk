@@ -44,6 +44,7 @@ COLLECT_SRCS := \
 	collect/ftrace/ftracetext.c \
 	collect/ftrace/funcgraph.c \
 	collect/ftrace/tracedat.c \
+	collect/ftrace/tracedat_repair.c \
 	collect/perf/perfdata.c \
 	collect/perf/perfdata_events.c \
 	collect/perf/perfdata_file.c \

@@ -99,6 +99,29 @@ same() {	# same INPUT PROFILE TOTALS
 	done
 }
 
+@test "trace.dat of version 6 cut among its pages: --force uses the whole ones and says what is lost" {
+	command -v trace-cmd || skip "no trace-cmd"
+	trace-cmd convert -i $data/graph.dat -o "$dir/v6.dat" --file-version 6 > "$dir/log" 2>&1
+	size=$(stat -c %s "$dir/v6.dat")	# four pages of 4 KB end it
+	head -c $((size - 4096 - 100)) "$dir/v6.dat" > "$dir/cut.dat"
+	status=0
+	collect_to cut "$dir/cut.dat" || status=$?
+	[ "$status" -eq 1 ]
+	collect_to cut --force "$dir/cut.dat"
+	grep -qx "hottext: warning: '$dir/cut.dat' is truncated: of its 4 pages of events the last 2 are lost" "$dir/cut.err"
+	all=$(awk '/^func / { n += $4 } END { print n }' $data/graph.dat.hot)
+	some=$(awk '/^func / { n += $4 } END { print n }' "$dir/cut")
+	[ "$some" -gt $((all / 4)) ]
+	[ "$some" -lt "$all" ]
+	# Whole files are left alone; before the pages there is nothing to use.
+	collect_to whole --force "$dir/v6.dat"
+	cmp $data/graph.dat.hot "$dir/whole"
+	head -c $((size - 4 * 4096 - 1)) "$dir/v6.dat" > "$dir/cut.dat"
+	status=0
+	collect_to cut2 --force "$dir/cut.dat" || status=$?
+	[ "$status" -eq 1 ]
+}
+
 @test "trace.dat with damage anywhere is read or refused, never a crash" {
 	size=$(stat -c %s $data/graph.dat)
 	for at in 12 40 90 200 700 3000 20000 200000 $((size - 5000)) $((size - 300)) $((size - 20)); do

@@ -17,6 +17,7 @@
 #include "collect/chain.h"
 #include "ftrace_names.h"
 #include "funcgraph.h"
+#include "tracedat_repair.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "collect/spill.h"
@@ -387,7 +388,12 @@ static int read_apart(int fd, const char *name, const struct collect_options *op
 static int read_tracedat(struct input *in, const char *path, const struct collect_options *opts,
 			 struct profile *p)
 {
-	int fd = spill_file(in, path);
+	int fd = spill_file(in, path), whole = fd >= 0 && opts->force ? tracedat_repair(fd, input_name(in)) : -1;
+
+	if (whole >= 0) {
+		close(fd);
+		fd = whole;
+	}
 	int ret = fd < 0 ? -1 : read_apart(fd, input_name(in), opts, p);
 
 	if (fd >= 0)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tracedat_repair.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "lib/mem.h"
+
+/* trace-cmd.dat.v6(5) */
+enum {
+	MAX_HEAD = 64 << 20,	/* bytes before the pages: event formats, kallsyms */
+	ENDIAN_OFF = 12,	/* behind magic and "6\0": 0 little, 1 big */
+	PAGE_SIZE_OFF = 14,	/* u32 */
+	MAX_CPUS = 4096,
+};
+static const char version_6[] = "\027\010\104tracing6", mark[] = "flyrecord";
+
+struct head {
+	unsigned char *bytes;
+	size_t size;		/* of bytes */
+	uint64_t file_size;
+	bool big;
+	uint64_t page, first, end;	/* where pages begin and are to end */
+};
+
+static uint64_t number(const struct head *h, size_t at, unsigned int size)
+{
+	uint64_t v = 0;
+
+	for (unsigned int i = 0; i < size; i++)
+		v = v << 8 | h->bytes[at + (h->big ? i : size - 1 - i)];
+	return v;
+}
+
+static bool read_head(struct head *h, int fd)
+{
+	struct stat st;
+	size_t got = 0;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st) || st.st_size < PAGE_SIZE_OFF + 4)
+		return false;
+	h->file_size = (uint64_t)st.st_size;
+	h->size = h->file_size < MAX_HEAD ? (size_t)h->file_size : (size_t)MAX_HEAD;
+	h->bytes = xmalloc(h->size);
+	while (got < h->size && (n = pread(fd, h->bytes + got, h->size - got, (off_t)got)) > 0)
+		got += (size_t)n;
+	if (got < h->size || memcmp(h->bytes, version_6, sizeof(version_6)) != 0)
+		return false;
+	h->big = h->bytes[ENDIAN_OFF];
+	h->page = number(h, PAGE_SIZE_OFF, 4);
+	return h->page >= 1024 && h->page <= 1 << 20 && !(h->page & (h->page - 1));
+}
+
+/* {u64 offset, u64 size} a CPU, in whole pages one behind the other, as long as they look like it. */
+static bool read_table(struct head *h)
+{
+	unsigned char *at = memmem(h->bytes, h->size, mark, sizeof(mark));
+
+	if (!at)
+		return false;
+	size_t pos = (size_t)(at - h->bytes) + sizeof(mark);
+	for (uint32_t cpu = 0; cpu < MAX_CPUS && h->size - pos >= 16; cpu++, pos += 16) {
+		uint64_t off = number(h, pos, 8), size = number(h, pos + 8, 8);
+
+		if (off % h->page || size % h->page || off < pos || size > INT64_MAX / 2 || off > INT64_MAX / 2 ||
+		    (cpu && off != h->end))
+			break;
+		if (!cpu)
+			h->first = off;
+		h->end = off + size;
+	}
+	return h->end && h->file_size < h->end && h->file_size > h->first;
+}
+
+static bool copy(int from, FILE *to, uint64_t bytes)
+{
+	char buf[1 << 16];
+
+	for (uint64_t at = 0; at < bytes;) {
+		size_t want = bytes - at < sizeof(buf) ? (size_t)(bytes - at) : sizeof(buf);
+		ssize_t n = pread(from, buf, want, (off_t)at);
+
+		if (n <= 0 || fwrite(buf, 1, (size_t)n, to) != (size_t)n)
+			return false;
+		at += (uint64_t)n;
+	}
+	return !fflush(to);
+}
+
+int tracedat_repair(int fd, const char *name)
+{
+	struct head h = { 0 };
+	FILE *whole = NULL;
+	int ret = -1;
+
+	if (read_head(&h, fd) && read_table(&h) && (whole = tmpfile())) {
+		uint64_t pages = (h.file_size - h.first) / h.page, all = (h.end - h.first) / h.page;
+
+		if (copy(fd, whole, h.first + pages * h.page) && !ftruncate(fileno(whole), (off_t)h.end) &&
+		    !lseek(fileno(whole), 0, SEEK_SET))
+			ret = dup(fileno(whole));
+		if (ret >= 0)
+			warn("'%s' is truncated: of its %llu pages of events the last %llu are lost", name,
+			     (unsigned long long)all, (unsigned long long)(all - pages));
+	}
+	if (whole)
+		fclose(whole);
+	free(h.bytes);
+	return ret;
+}
