@@ -59,6 +59,17 @@ counts() {
 	[ "$(counts "$DIR/err")" = "$samples $frames" ]
 }
 
+@test "branch entries are as many as perf script's" {
+	command -v perf || skip "no perf"
+	${CC:-gcc} -D_GNU_SOURCE -I. -o "$DIR/perfmodule" tests/perfmodule.c lib/mem.c lib/error.c
+	BRANCHES=7 "$DIR/perfmodule" "$DIR/branches.data" x.ko 0xffffffffc0100000 0x4000 00 5:0xffffffffc0100010 3:0xffffffff81003010
+	entries=$(perf script -i "$DIR/branches.data" -F brstack 2>/dev/null | wc -w)
+	[ "$entries" -gt 0 ] || skip "perf cannot read it"
+	printf '%s\n' "ffffffff81000000 T _text" "ffffffff81001000 T do_syscall_64" "ffffffff81002000 T __x64_sys_read" > "$DIR/kallsyms"
+	"$HOTTEXT" collect -v --kallsyms "$DIR/kallsyms" -o "$DIR/profile" "$DIR/branches.data" 2>"$DIR/err"
+	grep -q ": 8 samples, kernel callchain depth 24, $entries branch entries," "$DIR/err"
+}
+
 @test "plain, compressed and from a pipe: the same profile" {
 	collect -q -o "$DIR/one" "$DIR/perf.data"
 	collect -q -o "$DIR/two" samples/linux-6.1-x86_64/perf.data.zst

@@ -2,13 +2,15 @@
 /*
  * A perf.data of samples in a module under read(2), for modules.bats:
  * perfmodule OUT MODULE-FILE LOAD-ADDRESS BYTES BUILD-ID COUNT:ADDRESS...
- * The kernel's addresses are those of modules.bats' kallsyms.
+ * The kernel's addresses are those of modules.bats' kallsyms. With $BRANCHES set,
+ * so many branch records a sample follow its callchain.
  */
 #include <stdio.h>
 
 #include "tests/unit/perfdata_build.h"
 
-enum { IP = 1, TID = 2, TIME = 4, CHAIN = 1 << 5 };
+enum { IP = 1, TID = 2, TIME = 4, CHAIN = 1 << 5, BRANCHES = 1 << 11 };
+static unsigned long nr_branches;
 static const uint64_t context_kernel = (uint64_t)-128, read_call = 0xffffffff81002045, entry_call = 0xffffffff81001085;
 
 static void put_sample(struct bytes *b, uint64_t addr, uint64_t time)
@@ -24,6 +26,13 @@ static void put_sample(struct bytes *b, uint64_t addr, uint64_t time)
 	put64(&body, addr);
 	put64(&body, read_call);
 	put64(&body, entry_call);
+	if (nr_branches)
+		put64(&body, nr_branches);
+	for (unsigned long i = 0; i < nr_branches; i++) {
+		put64(&body, read_call + i);
+		put64(&body, entry_call + i);
+		put64(&body, 0);
+	}
 	put_record(b, 9, 1, &body);
 	free(body.p);
 }
@@ -37,6 +46,11 @@ int main(int argc, char **argv)
 
 	if (argc < 7)
 		return 2;
+	nr_branches = getenv("BRANCHES") ? strtoul(getenv("BRANCHES"), NULL, 0) : 0;
+	if (nr_branches) {
+		f.events[0].sample_type |= BRANCHES;
+		f.events[0].branch_type = 1 << 1 | 1 << 3;	/* of the kernel, of any kind */
+	}
 	for (int i = 0; i < 20 && sscanf(argv[5] + 2 * i, "%2hhx", &id[i]) == 1; i++)
 		;
 	put_mmap(&f.records, 1, 0xffffffff81000000, 0x5000, 0xffffffff81000000, "[kernel.kallsyms]_text");
