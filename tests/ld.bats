@@ -118,6 +118,20 @@ nothing_left() {
 	order vmlinux vfs_read xfs_read nmi_a schedule wait_a __sched_text_end entry
 }
 
+@test "the 6.12 order: head text stays first, noinstr moves with cpuidle inside" {
+	make_kernel
+	{ section .cpuidle.text idle 20; } | object kernel/core2.o
+	ar rcSTP vmlinux.a head.o fs/file.o fs/xfs/file.o kernel/core.o kernel/core2.o lib/memcpy.o lib/clear_page.o
+	plan <<-'P'
+	*(.text.xfs_read)
+	/* hottext-group .noinstr.text after-hot */
+	/* hottext-member [f]s/xfs/file.o(.noinstr.text) */
+	P
+	SCRIPT=$DATA/lds/x86-64-6.12.lds HOTTEXT_PLAN=plan kernel_link vmlinux -e 0
+	order vmlinux _stext startup_64 xfs_read __noinstr_text_start nmi_a __cpuidle_text_start idle __cpuidle_text_end \
+		__noinstr_text_end vfs_read schedule_tail memcpy vfs_read.cold wait_a schedule entry _etext
+}
+
 @test "the 6.13 order, and a script that takes .text.* in by itself" {
 	make_kernel
 	plan <<< '*(.text.xfs_read)'

@@ -20,7 +20,7 @@
 #define HOT ". = ALIGN(64);\n*(.text.vfs_read)\n"
 
 static const char *const scripts[] = {
-	DATA "x86-64-6.1.lds", DATA "x86-64-6.13.lds", DATA "x86-64-dce.lds", DATA "ppc32.lds", DATA "ppc64.lds",
+	DATA "x86-64-6.1.lds", DATA "x86-64-6.12.lds", DATA "x86-64-6.13.lds", DATA "x86-64-dce.lds", DATA "ppc32.lds", DATA "ppc64.lds",
 	DATA "arm64.lds", DATA "arm.lds", DATA "riscv.lds",
 };
 
