@@ -145,6 +145,10 @@ $(O)/bench/layout: $(O)/bench/layout.o $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
+# The readers against perf script and trace-cmd report; MB: of the large files.
+bench-collect: hottext
+	$(Q)HOTTEXT=./hottext bench/collect.sh
+
 # Our cdsort and c3 against lld's.
 bench-lld: hottext
 	$(Q)bench/lld.sh ./hottext $(O)/bench/lld-out
@@ -198,4 +202,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all install bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
+.PHONY: all install bench-collect bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample

@@ -1,15 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Speed and memory of the readers against perf script and trace-cmd report, in one run, on files grown from a
-# small recording:  bench/collect.sh VMLINUX PERF.DATA [TRACE.DAT]
+# small recording:  bench/collect.sh [VMLINUX PERF.DATA [TRACE.DAT]], of the bundled ones when none is given.
 # HOTTEXT, MB (of the large files, default 1000) and TMPDIR may be set. Times are CPU seconds, the least of three runs:
 # all of these programs have one thread, and other work on the machine does not count.
 set -eu
 hottext=${HOTTEXT:-./hottext}
-[ $# -ge 2 ] || { echo "usage: bench/collect.sh VMLINUX PERF.DATA [TRACE.DAT]" >&2; exit 2; }
-vmlinux=$1 perfdata=$2 tracedat=${3:-}
+[ $# = 0 ] || [ $# -ge 2 ] || { echo "usage: bench/collect.sh [VMLINUX PERF.DATA [TRACE.DAT]]" >&2; exit 2; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+if [ $# = 0 ]; then
+	xz -dc samples/linux-6.1-x86_64/vmlinux.xz >"$dir/vmlinux"
+	zstd -qdc samples/linux-6.1-x86_64/perf.data.zst >"$dir/perf.data"
+	set -- "$dir/vmlinux" "$dir/perf.data" tests/data/ftrace/graph.dat
+fi
+vmlinux=$1 perfdata=$2 tracedat=${3:-}
 ${CC:-gcc} -O2 -D_GNU_SOURCE -I. -o "$dir/growperf" bench/growperf.c
 
 # seconds NAME COMMAND...: CPU time into $dir/NAME
