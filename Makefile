@@ -157,7 +157,7 @@ EFFORT ?= 3
 bench-layout: $(O)/bench/layout
 	$(Q)bench/layout.sh $< $(O)/bench/layout-out $(EFFORT)
 
-# Builds, profiles, relinks, boots and measures real kernels; KERNELS chooses among x86_64 and ppc405.
+# Builds, profiles, relinks, boots and measures real kernels; KERNELS chooses among the tests/kernel/check-KERNEL.sh.
 KERNELS ?= x86_64
 # PLANS random plans are linked and verified, too.
 PLANS ?= 100
