@@ -3,6 +3,7 @@
 
 LIB_SRCS := \
 	lib/completion.c \
+	lib/elf_note.c \
 	lib/error.c \
 	lib/file.c \
 	lib/index.c \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/elf_note.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "lib/modules.h"
@@ -29,23 +30,6 @@ static const uint64_t NOWHERE = UINT64_MAX;
 static int fail(const struct ko *k, const char *why)
 {
 	return error("cannot read '%s': %s", k->m->path, why);
-}
-
-static void take_build_id(struct module *m, Elf_Scn *scn)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	GElf_Nhdr nh;
-	size_t name, desc;
-
-	for (size_t off = 0, next; data && (next = gelf_getnote(data, off, &nh, &name, &desc)); off = next) {
-		const char *buf = data->d_buf;
-
-		if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 || memcmp(buf + name, "GNU", 4) || !nh.n_descsz ||
-		    nh.n_descsz > BUILD_ID_MAX)
-			continue;
-		memcpy(m->build_id, buf + desc, nh.n_descsz);
-		m->build_id_size = nh.n_descsz;
-	}
 }
 
 /*
@@ -73,7 +57,7 @@ static int place_sections(struct ko *k)
 			return fail(k, elf_errmsg(-1));
 		const char *name = elf_strptr(k->elf, strndx, sh.sh_name);
 		if (sh.sh_type == SHT_NOTE)
-			take_build_id(k->m, scn);
+			elf_note_build_id(scn, k->m->build_id, &k->m->build_id_size);
 		if (!(sh.sh_flags & SHF_ALLOC) || !(sh.sh_flags & SHF_EXECINSTR) || !name || !strncmp(name, ".init", 5))
 			continue;
 		uint64_t align = sh.sh_addralign ? sh.sh_addralign : 1;

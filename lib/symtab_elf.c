@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/elf_note.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 #include "lib/symtab_build.h"
@@ -215,24 +216,6 @@ static int read_symtab(struct kernel *k)
 	return fail(k, "no .symtab (stripped?)");
 }
 
-static void read_build_id(struct kernel *k, const struct section *s)
-{
-	Elf_Data *data = elf_getdata(s->scn, NULL);
-	GElf_Nhdr nh;
-	size_t name, desc;
-
-	for (size_t off = 0, next; data && (next = gelf_getnote(data, off, &nh, &name, &desc)); off = next) {
-		const char *buf = data->d_buf;
-
-		if (nh.n_type != NT_GNU_BUILD_ID || nh.n_namesz != 4 || memcmp(buf + name, "GNU", 4) ||
-		    !nh.n_descsz || nh.n_descsz > BUILD_ID_MAX)
-			continue;
-		memcpy(k->st->build_id, buf + desc, nh.n_descsz);
-		k->st->build_id_size = nh.n_descsz;
-		return;
-	}
-}
-
 /* "Linux version 6.1.192 (user@host) ...", which the kernel prints first; sought from byte off of the section on. */
 static bool read_banner(struct kernel *k, const struct section *s, uint64_t off)
 {
@@ -276,7 +259,7 @@ static void read_identity(struct kernel *k)
 		const struct section *s = &k->sections[i];
 
 		if (s->sh.sh_type == SHT_NOTE && !k->st->build_id_size)
-			read_build_id(k, s);
+			elf_note_build_id(s->scn, k->st->build_id, &k->st->build_id_size);
 	}
 	find_banner(k);
 }
