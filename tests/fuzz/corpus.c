@@ -55,15 +55,18 @@ static int visible(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
+/* Static, so that the leak checker of a child finds what its parent holds. */
 static bool try_target(const struct fuzz_target *t, unsigned int number)
 {
-	char *dir = path_join("tests/corpus", t->name);
-	struct dirent **list = NULL;
+	static char *dir, *file;
+	static struct dirent **list;
+
+	dir = path_join("tests/corpus", t->name);
+	list = NULL;
 	int nr = scandir(dir, &list, visible, alphasort), bad = 0;
 
 	for (int i = 0; i < nr; i++) {
-		char *file = path_join(dir, list[i]->d_name);
-
+		file = path_join(dir, list[i]->d_name);
 		bad += !try_file(t, file);
 		free(file);
 		free(list[i]);
