@@ -149,6 +149,10 @@ $(O)/bench/layout: $(O)/bench/layout.o $(OBJS)
 bench-collect: hottext
 	$(Q)HOTTEXT=./hottext bench/collect.sh
 
+# One emulated run, every source; wants the kernel that check-kernel links.
+bench-sources: hottext hottext-qemu.so
+	$(Q)bench/sources.sh ./hottext $(O)/bench/sources-out
+
 # Our cdsort and c3 against lld's.
 bench-lld: hottext
 	$(Q)bench/lld.sh ./hottext $(O)/bench/lld-out
@@ -202,4 +206,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all install bench-collect bench-layout bench-lld bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
+.PHONY: all install bench-collect bench-layout bench-lld bench-sources bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample

@@ -5,6 +5,8 @@
 //   hottext.scale=N        per cent of the iterations
 //   hottext.record=perf    perf record around them, perf.data to the port
 //   hottext.record=graph   trace-cmd record of function_graph, trace.dat to the port
+//   hottext.record=sources function_graph, perf record and /proc/profile (profile=2) at once; "NAME BYTES" and the
+//                          bytes of trace.txt, trace.dat, perf.data, profile and available_filter_functions to the port
 //   hottext.record=probe   /usr/bin/probe instead (probe.c), what it leaves to the port
 //   hottext.freq=N         samples a second; default 4000
 //   hottext.filter=NAME    graph: only what this function calls
@@ -25,6 +27,26 @@ static void mark(void)
 	sys(getsid, 0);
 }
 
+#define TRACING "/sys/kernel/tracing/"
+
+static int write_setting(const char *path, const char *value)
+{
+	long fd = sys_open(path, O_WRONLY, 0), n = str_len(value), done = sys(write, fd, value, n);
+
+	sys(close, fd);
+	if (done != n)
+		say("FAILED cannot write '%s' to '%s': error %d\n", value, path, -done);
+	return done == n ? 0 : -1;
+}
+
+/* The function tracer is on a little longer than a recorder outside: what is between two marks, both see. */
+static int traced;
+static void trace_on(const char *value)
+{
+	if (traced)
+		write_setting(TRACING "tracing_on", value);
+}
+
 static int run_one(const struct work *w, unsigned long scale)
 {
 	unsigned long n = w->iterations * scale / 100;
@@ -33,9 +55,11 @@ static int run_one(const struct work *w, unsigned long scale)
 
 	n = n ? n : 1;
 	start = sys_usec();
+	trace_on("1");
 	mark();
 	ret = w->run(n);
 	mark();
+	trace_on("0");
 	if (ret < 0) {
 		say("FAILED %s: error %d\n", w->name, -ret);
 		return -1;
@@ -116,8 +140,25 @@ static int run_program(const char *const argv[])
 #include <asm/termbits.h>
 #include <asm/ioctls.h>
 
-/* Copy a file to a serial port byte for byte: no line discipline may touch it. */
-static int send_file(const char *path, const char *port)
+/* All of a file to another; its bytes, negative on failure. */
+static long copy_file(const char *from, const char *to)
+{
+	static char buf[65536];
+	long in = sys_open(from, O_RDONLY, 0), out = sys_open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600), len, all = 0;
+
+	while (in >= 0 && out >= 0 && (len = sys(read, in, buf, sizeof(buf))) > 0) {
+		if (sys(write, out, buf, len) != len)
+			all = -EIO;
+		if (all >= 0)
+			all += len;
+	}
+	sys(close, in);
+	sys(close, out);
+	return in < 0 ? in : out < 0 ? out : all;
+}
+
+/* Copy a file to a serial port byte for byte: no line discipline may touch it. head, or NULL, goes before it. */
+static int send_file(const char *path, const char *port, const char *head)
 {
 	static char buf[4096];
 	struct termios t;
@@ -132,6 +173,8 @@ static int send_file(const char *path, const char *port)
 		t.c_cflag = (t.c_cflag & ~(tcflag_t)CBAUD) | B115200 | CS8 | CREAD | CLOCAL;
 		sys(ioctl, to, TCSETS, &t);
 	}
+	if (head)
+		sys(write, to, head, str_len(head));
 	while ((len = sys(read, from, buf, sizeof(buf))) > 0) {
 		for (long done = 0, n; done < len; done += n) {
 			n = sys(write, to, buf + done, len - done);
@@ -154,7 +197,7 @@ static int record_perf(const struct request *r)
 	const char *const argv[] = { "/usr/bin/perf", "record", "-q", "-e", "cpu-clock", "-F", r->freq, "-a", "-g",
 				     "-o", "/tmp/perf.data", "--", WORK_SELF, "run", r->run, r->scale, NULL };
 
-	return run_program(argv) ? -1 : send_file("/tmp/perf.data", r->port);
+	return run_program(argv) ? -1 : send_file("/tmp/perf.data", r->port, NULL);
 }
 
 static int record_graph(const struct request *r)
@@ -164,14 +207,63 @@ static int record_graph(const struct request *r)
 	const char *const part[] = { "/usr/bin/trace-cmd", "record", "-q", "-p", "function_graph", "-g", r->filter, "-o",
 				     "/tmp/trace.dat", WORK_SELF, "run", r->run, r->scale, NULL };
 
-	return run_program(r->filter[0] ? part : whole) ? -1 : send_file("/tmp/trace.dat", r->port);
+	return run_program(r->filter[0] ? part : whole) ? -1 : send_file("/tmp/trace.dat", r->port, NULL);
+}
+
+/* "NAME BYTES\n" */
+static void make_head(char *head, const char *name, unsigned long bytes)
+{
+	char digits[24];
+	unsigned int n = 0;
+
+	while (*name)
+		*head++ = *name++;
+	*head++ = ' ';
+	do
+		digits[n++] = '0' + bytes % 10;
+	while (bytes /= 10);
+	while (n)
+		*head++ = digits[--n];
+	*head++ = '\n';
+	*head = '\0';
+}
+
+static int send_copy(const char *path, const char *name, const char *port)
+{
+	char head[128];
+	long bytes = copy_file(path, "/tmp/copy");
+
+	if (bytes < 0) {
+		say("FAILED cannot copy '%s': error %d\n", path, -bytes);
+		return -1;
+	}
+	make_head(head, name, bytes);
+	return send_file("/tmp/copy", port, head);
+}
+
+/* Every source of one run of the workloads. */
+static int record_sources(const struct request *r)
+{
+	const char *const perf[] = { "/usr/bin/perf", "record", "-q", "-e", "cpu-clock", "-F", r->freq, "-a", "-g",
+				     "-o", "/tmp/perf.data", "--", WORK_SELF, "traced", r->run, r->scale, NULL };
+	const char *const extract[] = { "/usr/bin/trace-cmd", "extract", "-o", "/tmp/trace.dat", NULL };
+	int failed = write_setting(TRACING "tracing_on", "0") | write_setting(TRACING "buffer_size_kb", "65536") |
+		     write_setting(TRACING "current_tracer", "function_graph") |
+		     write_setting(TRACING "trace_options", "funcgraph-proc") |
+		     write_setting("/proc/profile", "0");
+
+	failed |= run_program(perf);
+	failed |= send_copy("/proc/profile", "profile", r->port) | send_copy("/tmp/perf.data", "perf.data", r->port) |
+		  send_copy(TRACING "available_filter_functions", "available_filter_functions", r->port) |
+		  send_copy(TRACING "trace", "trace.txt", r->port);
+	return failed | run_program(extract) | send_copy("/tmp/trace.dat", "trace.dat", r->port);
 }
 
 static int run_probe(const struct request *r)
 {
 	const char *const argv[] = { "/usr/bin/probe", NULL };
 
-	return run_program(argv) | send_file("/tmp/probe.out", r->port);
+	return run_program(argv) | send_file("/tmp/probe.out", r->port, NULL);
 }
 
 static void mount(const char *type, const char *where)
@@ -250,7 +342,8 @@ int main(int argc, char **argv, char **envp)
 	(void)envp;
 	if (argc == 2 && str_equal(argv[1], "exit"))
 		return 0;
-	if (argc == 4 && str_equal(argv[1], "run"))
+	traced = argc == 4 && str_equal(argv[1], "traced");
+	if (argc == 4 && (traced || str_equal(argv[1], "run")))
 		return run_list(argv[2], str_number(argv[3])) ? 1 : 0;
 	set_up();
 	read_request(&r);
@@ -258,6 +351,8 @@ int main(int argc, char **argv, char **envp)
 		failed = record_perf(&r);
 	else if (str_equal(r.record, "graph"))
 		failed = record_graph(&r);
+	else if (str_equal(r.record, "sources"))
+		failed = record_sources(&r);
 	else if (str_equal(r.record, "probe"))
 		failed = run_probe(&r);
 	else

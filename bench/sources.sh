@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One emulated run, every source: sources.sh [HOTTEXT [FOLDER]]
+# The kernel that `make check-kernel` linked in link order boots once under our plugin and runs a few workloads under
+# function_graph, perf record and /proc/profile. Then:
+#  - the calls that function_graph counted between the marks against those of the fetch trace, function by function;
+#  - trace.dat against tracefs' text of the same buffer;
+#  - the shares of samples against those of instructions in the fetch trace, by chi-square. It comes out far above
+#    chance: a timer's samples of code that runs with interrupts off, most of the tracer's own, fall on the function
+#    that turns them on again, and both profiles also saw perf itself start and end. The worst classes are listed;
+#  - an order from each source, replayed on the fetch trace that the check left.
+# WORKLOADS, SCALE (per cent of their iterations) and FREQ (samples a second) may be set. Exit status 1 when calls differ.
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+hottext=$(realpath "${1:-./hottext}") plugin=$(dirname "$(realpath "${1:-./hottext}")")/hottext-qemu.so
+out=${2:-$(mktemp -d)}
+check=${HOTTEXT_CHECK:-${HOTTEXT_CACHE:-/var/cache/hottext}/check}/x86_64
+[ -e "$check/link/bzImage" ] || { echo "skipped: no kernel in '$check/link' (make check-kernel)"; exit 77; }
+mkdir -p "$out/bin"
+out=$(realpath "$out")
+cp "$hottext" "$plugin" "$out/bin/"
+cp "$check/link/vmlinux" "$check/link/vmlinux.map" "$out/"
+cd "$out"
+PATH=$out/bin:$PATH
+
+if [ ! -e run.fetch ] || [ ! -e console ]; then
+	"$top/tests/kernel/initramfs.sh" record.cpio perf trace-cmd
+	"$top/tests/kernel/boot.sh" x86_64 "$check/link/bzImage" record.cpio -o console -s stream -t "${SECONDS_MAX:-1200}" \
+		-w hottext -w record -w qemu -w -q -w --vmlinux -w vmlinux -w --mark -w __x64_sys_getsid -w -o -w run.fetch -w -- \
+		-- nokaslr profile=6 hottext.record=sources hottext.freq="${FREQ:-2000}" hottext.scale="${SCALE:-1}" \
+		hottext.run="${WORKLOADS:-null,io1,stat,sighandle}"
+fi
+
+# Files as the guest framed them: "NAME BYTES", the bytes.
+at=0
+while read -r name bytes < <(tail -c +$((at + 1)) stream | head -n 1) && [ -n "$bytes" ]; do
+	at=$((at + ${#name} + ${#bytes} + 2))
+	tail -c +$((at + 1)) stream | head -c "$bytes" > "$name"
+	at=$((at + bytes))
+done
+
+# Calls between the marks: the fetch trace begins and ends where getsid() is entered.
+awk '/__x64_sys_getsid\(\)/ { on = !on; if (on) marks++ }
+	/^#/ || on { print }
+	/LOST/ { lost++ }
+	END { print marks + 0, lost + 0 > "marks" }' trace.txt > cut.txt
+read -r marks lost < marks
+hottext collect -q --vmlinux vmlinux run.fetch > fetch.hot
+hottext collect -q --vmlinux vmlinux cut.txt > graph.hot 2> graph.err || true
+calls() { awk '$1 == "func" && $4 > 0 { print $2, $4 }' "$1" | sort; }
+calls fetch.hot > fetch.calls
+calls graph.hot > graph.calls
+awk '{ print $1 }' available_filter_functions | sort | uniq -u > traceable
+join fetch.calls traceable | join -a 1 -a 2 -e 0 -o 0,1.2,2.2 - <(join graph.calls traceable) > both
+awk -v marks="$marks" -v lost="$lost" '
+	{ n++; a += $2; b += $3; if ($2 == $3) same++; else { d++; if (d <= 12) worst = worst sprintf("  %-40s %8d %8d\n", $1, $2, $3) } }
+	END {
+		printf "%d workloads between marks, %d gaps in the trace\n", marks, lost
+		printf "calls of traceable functions: %d in the fetch trace, %d in function_graph\n", a, b
+		printf "%d of %d functions agree exactly\n", same, n
+		if (d) printf "  %-40s %8s %8s\n%s", "that differ", "fetch", "graph", worst
+		exit d > 0
+	}' both && status=0 || status=1
+
+# The same buffer, as text and as trace.dat.
+hottext collect -q --vmlinux vmlinux trace.txt > text.hot
+hottext collect -q --vmlinux vmlinux trace.dat > dat.hot
+calls text.hot > text.calls
+calls dat.hot > dat.calls
+join -a 1 -a 2 -e 0 -o 0,1.2,2.2 text.calls dat.calls |
+	awk '{ n++; same += $2 == $3 } END { printf "trace.dat and tracefs text: %d of %d functions have the same calls\n", same, n; exit same < n }' ||
+	status=1
+
+# Shares of samples against shares of instructions, functions that expect fewer than 5 samples in one class.
+hottext collect -q --vmlinux vmlinux perf.data > perf.hot
+hottext collect -q --vmlinux vmlinux profile > flat.hot
+for source in perf flat; do
+	awk -v source=$source '
+		$1 != "func" { next }
+		FNR == NR { e[$2] = $3; all += $3; next }
+		{ o[$2] = $3; n += $3 }
+		END {
+			for (f in e) {
+				want = e[f] * n / all
+				if (want < 5) { rest += want; got += o[f]; continue }
+				chi += part = (o[f] - want) ^ 2 / want; k++
+				if (part > most) { most = part; worst = sprintf("%s: %.1f samples expected, %d seen", f, want, o[f]) }
+			}
+			for (f in o) if (!(f in e)) got += o[f]
+			if (rest > 0) { chi += (got - rest) ^ 2 / rest; k++ }
+			df = k - 1
+			# Wilson and Hilferty: the cube root is about normal.
+			z = df > 0 ? ((chi / df) ^ (1 / 3) - (1 - 2 / (9 * df))) / sqrt(2 / (9 * df)) : 0
+			printf "%s: %d samples in %d classes, chi-square %.1f (%d expected by chance; z = %.1f)\n",
+				source == "perf" ? "perf.data" : "/proc/profile", n, k, chi, df, z
+			print "  most of it from", worst
+		}' fetch.hot $source.hot
+done
+
+printf '%-24s %10s %10s %12s\n' "order from" functions samples "misses*"
+misses() { hottext analyze -q --json --machine generic-4k-32 "$@" vmlinux "$check/all.fetch" 2>/dev/null | jq .after.misses; }
+printf '%-24s %10s %10s %12d\n' "(link order)" - - "$(misses)"
+for input in perf.data profile cut.txt trace.dat run.fetch; do
+	hottext reorder -q --machine generic-4k-32 --force -o $input.order vmlinux $input 2>/dev/null || continue
+	printf '%-24s %10d %10d %12d\n' $input "$(grep -vc '^#' $input.order)" \
+		"$(hottext collect --vmlinux vmlinux -o x.hot $input 2>&1 | sed -n 's/^hottext: \([0-9]*\) samples.*/\1/p')" \
+		"$(misses --order $input.order)"
+done
+echo "* of 32 x 4 KB, replayed over the check's trace of all workloads"
+exit $status
