@@ -147,12 +147,13 @@ static int add_line(struct modules *ms, char *line)
 
 	if (!scan_hex(&p, &addr) || p[0] != ' ' || !p[1] || p[2] != ' ')
 		return -1;
-	char *name = line + (p + 3 - line), *module = strchr(name, '[');
-	if (!module || !strchr("tTwW", p[1]))
+	char *name = line + (p + 3 - line), *module = name + strcspn(name, " \t");
+	if (!*module || !strchr("tTwW", p[1]))
 		return 0;
-	name[strcspn(name, " \t")] = '\0';
-	char *end = strchr(++module, ']');
-	if (!*name || !end || end == module)
+	*module++ = '\0';
+	module += strspn(module, " \t");
+	char *end = strchr(module, ']');
+	if (!*name || *module != '[' || !end || end == ++module)
 		return -1;
 	*end = '\0';
 	if (!addr)

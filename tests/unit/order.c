@@ -189,8 +189,8 @@ static void test_pack_paths(void **state)
 	static const uint32_t sizes[] = { 1900, 1900, 1900, 1900 };
 	struct span spans[] = { { 0, 0, 1900 }, { 2, 0, 1900 }, { 1, 0, 1900 }, { 3, 0, 1900 } };
 	struct callgraph_path paths[] = {
-		{ PATH_SYSCALL, INDEX_NONE, 0, 2, 10 },
-		{ PATH_SYSCALL, INDEX_NONE, 2, 2, 10 },
+		{ PATH_SYSCALL, INDEX_NONE, 0, 2, 10, 0 },
+		{ PATH_SYSCALL, INDEX_NONE, 2, 2, 10, 0 },
 	};
 	struct callgraph cg = graph(sizes, 4, NULL, 0);
 	struct order_options o = { &machine, NULL, 3 };
