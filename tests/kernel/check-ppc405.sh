@@ -15,7 +15,7 @@ for name in link cdsort pack; do
 	parameters=rodata=off measure $name-large "$workloads"
 done
 check_orders
-plan large pack "$out/all.fetch" --machine ppc405-16m
+machine=ppc405-16m plan large pack "$out/all.fetch"
 check "with 16 MB pages, hottext promises no fewer entries" \
 	holds "$(planned large .after.entries_per_path.mean) >= $(planned large .before.entries_per_path.mean)"
 
