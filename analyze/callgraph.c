@@ -209,7 +209,8 @@ static void add_module_foot(struct builder *b, struct profile_foot foot)
 
 	if (!f)
 		return;
-	for (uint64_t page = f->addr / MODULE_PAGE; !foot.nr_words && page <= (f->addr + f->size - 1) / MODULE_PAGE; page++)
+	uint64_t last = (f->addr + f->size - 1) / MODULE_PAGE;
+	for (uint64_t page = f->addr / MODULE_PAGE; !foot.nr_words && page <= last; page++)
 		add_module_page(b, m, page);
 	for (uint32_t i = 0; i < foot.nr_words * 32; i++)
 		if (foot.chunks[i / 32] >> i % 32 & 1 && (uint64_t)i * PROFILE_CHUNK < f->size)

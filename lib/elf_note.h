@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The GNU build-id in a section of notes: to id, of BUILD_ID_MAX bytes, its size to *size. False when there is none. */
+/* The GNU build-id in a section of notes: to id, of BUILD_ID_MAX bytes, and *size. False when there is none. */
 bool elf_note_build_id(Elf_Scn *scn, unsigned char *id, uint32_t *size);
 
 #endif

@@ -44,17 +44,20 @@ struct modules {
 	uint32_t alloc_ids, alloc_id_funcs;
 };
 
-/* A folder: find the .ko files below it, compressed or not. A file: kallsyms text, also /proc/kallsyms. Errors are reported. */
+/*
+ * path a folder: find the .ko files below it, compressed or not; a file: kallsyms text, also
+ * /proc/kallsyms. Errors are reported.
+ */
 int modules_init(struct modules *ms, const char *path);
 void modules_release(struct modules *ms);
 
-/* Of a mapping's file name, "/lib/modules/6.1/kernel/fs/ext4/nls-ascii.ko.xz" or "[ext4]", to buf: "nls_ascii", "ext4". */
+/* Of a mapping's file name, "/lib/modules/6.1/kernel/fs/nls/nls-ascii.ko.xz" or "[ext4]": "nls_ascii", "ext4". */
 void module_name_of(const char *filename, char *buf, size_t size);
 
 /* The module, its functions read; NULL when there is none or it cannot be read, which is said once. */
 const struct module *modules_find(struct modules *ms, const char *name);
 
-/* The function at a run-time address of a module loaded at load; off is set to the offset in it. NULL when none. */
+/* The function at a run-time address of a module loaded at load, off set to the offset in it; NULL when none. */
 const struct module_func *module_find(const struct module *m, uint64_t load, uint64_t addr, uint64_t *off);
 
 /* The function at a run-time address, from kallsyms; NULL when none. */

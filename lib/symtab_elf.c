@@ -216,7 +216,7 @@ static int read_symtab(struct kernel *k)
 	return fail(k, "no .symtab (stripped?)");
 }
 
-/* "Linux version 6.1.192 (user@host) ...", which the kernel prints first; sought from byte off of the section on. */
+/* "Linux version 6.1.192 (user@host) ...", which the kernel prints first, from byte off of the section on. */
 static bool read_banner(struct kernel *k, const struct section *s, uint64_t off)
 {
 	static const char banner[] = "Linux version ";

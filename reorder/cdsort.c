@@ -108,7 +108,8 @@ static double distance_score(double bytes)
 }
 
 /* Against calls that reach across all of the called bytes. */
-static double distance_gain(struct cdsort *s, const struct link *k, const struct chain *first, const struct chain *second)
+static double distance_gain(struct cdsort *s, const struct link *k, const struct chain *first,
+			    const struct chain *second)
 {
 	double near = 0, apart = 0, far = distance_score((double)s->called_bytes);
 

@@ -11,7 +11,8 @@
 
 enum { IP = 1, TID = 2, TIME = 4, CHAIN = 1 << 5, BRANCHES = 1 << 11 };
 static unsigned long nr_branches;
-static const uint64_t context_kernel = (uint64_t)-128, read_call = 0xffffffff81002045, entry_call = 0xffffffff81001085;
+static const uint64_t context_kernel = (uint64_t)-128;
+static const uint64_t read_call = 0xffffffff81002045, entry_call = 0xffffffff81001085;
 
 static void put_sample(struct bytes *b, uint64_t addr, uint64_t time)
 {
@@ -39,7 +40,8 @@ static void put_sample(struct bytes *b, uint64_t addr, uint64_t time)
 
 int main(int argc, char **argv)
 {
-	struct build f = { .arch = "x86_64", .nr_events = 1, .events = { { .sample_type = IP | TID | TIME | CHAIN, .name = "cycles" } } };
+	struct build f = { .arch = "x86_64", .nr_events = 1,
+			   .events = { { .sample_type = IP | TID | TIME | CHAIN, .name = "cycles" } } };
 	unsigned char id[20] = { 0 };
 	struct bytes out;
 	uint64_t time = 0;

@@ -52,10 +52,10 @@ static void sum_samples(struct measured *x, const struct image *img, const struc
 
 static int predict(struct measured *x, const struct image *img, const struct machine *m, const char *trace)
 {
-	struct replay_pages pages = { x->start, x->page_bytes, xcalloc(x->nr_pages, sizeof(*x->predicted)), x->nr_pages, 0 };
+	x->predicted = xcalloc(x->nr_pages, sizeof(*x->predicted));
+	struct replay_pages pages = { x->start, x->page_bytes, x->predicted, x->nr_pages, 0 };
 	int ret = replay_page_misses(trace, img, m, &pages);
 
-	x->predicted = pages.misses;
 	x->predicted_total = pages.elsewhere;
 	for (uint32_t i = 0; i < x->nr_pages; i++)
 		x->predicted_total += pages.misses[i];
@@ -115,9 +115,8 @@ static int compare_pages(const void *va, const void *vb)
 
 	if (sorting->misses[a] != sorting->misses[b])
 		return sorting->misses[a] > sorting->misses[b] ? -1 : 1;
-	uint64_t pa = sorting->predicted ? sorting->predicted[a] : 0, pb = sorting->predicted ? sorting->predicted[b] : 0;
-	if (pa != pb)
-		return pa > pb ? -1 : 1;
+	if (sorting->predicted && sorting->predicted[a] != sorting->predicted[b])
+		return sorting->predicted[a] > sorting->predicted[b] ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 

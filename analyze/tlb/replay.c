@@ -213,8 +213,8 @@ static void sum_counts(const struct replay *r, struct tlb_counts *out)
 	}
 }
 
-static int replay(const char *path, const struct image *img, const uint64_t *const *unit_addrs, uint32_t nr_layouts,
-		  const struct machine *const *m, uint32_t nr_m, struct replay_pages *pages, struct tlb_counts *out)
+static int replay(const char *path, const struct image *img, const uint64_t *const *unit_addrs,
+		  uint32_t nr_layouts, const struct machine *const *m, uint32_t nr_m, struct replay_pages *pages, struct tlb_counts *out)
 {
 	struct replay r = {
 		.path = path, .img = img, .unit_addrs = unit_addrs, .nr_layouts = nr_layouts,
@@ -259,7 +259,8 @@ int replay_layouts(const char *path, const struct image *img, const uint64_t *co
 	return replay(path, img, unit_addrs, nr_layouts, m, nr_m, NULL, out);
 }
 
-int replay_page_misses(const char *path, const struct image *img, const struct machine *m, struct replay_pages *pages)
+int replay_page_misses(const char *path, const struct image *img, const struct machine *m,
+		       struct replay_pages *pages)
 {
 	const uint64_t *as_linked = NULL;
 	struct tlb_counts counts;

@@ -39,6 +39,7 @@ struct replay_pages {
 	uint32_t nr_pages;
 	uint64_t elsewhere;
 };
-int replay_page_misses(const char *path, const struct image *img, const struct machine *m, struct replay_pages *pages);
+int replay_page_misses(const char *path, const struct image *img, const struct machine *m,
+		       struct replay_pages *pages);
 
 #endif

@@ -192,11 +192,13 @@ static void set_build_id(struct perfdata *d, const unsigned char *id, uint32_t s
 	d->build_id_size = size;
 }
 
-static void set_module_build_id(struct perfdata *d, const char *filename, const unsigned char *id, uint32_t size)
+static void set_module_build_id(struct perfdata *d, const char *filename, const unsigned char *id,
+				uint32_t size)
 {
 	char name[256];
 
-	if (filename[0] == '[' ? filename[1] == 'k' || filename[1] == 'g' || filename[1] == 'v' : !strstr(filename, ".ko"))
+	/* "[kernel.kallsyms]", "[guest.kernel...", "[vdso]" are none. */
+	if (filename[0] == '[' ? filename[1] && strchr("kgv", filename[1]) : !strstr(filename, ".ko"))
 		return;
 	module_name_of(filename, name, sizeof(name));
 	uint32_t i = index_add_str(&d->modules, name);

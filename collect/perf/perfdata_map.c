@@ -11,7 +11,8 @@
 
 enum { MAX_RANGES = 1 << 20, MAX_NAME = 256 };
 
-void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct modules *modules, const struct perfdata *d)
+void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct modules *modules,
+		       const struct perfdata *d)
 {
 	memset(m, 0, sizeof(*m));
 	m->syms = syms;
@@ -76,7 +77,8 @@ static void place_kernel(struct perfdata_map *m, const struct perfdata_mmap *map
 }
 
 /* The module whose functions are in the range: the very one by build-id, or of the same boot by addresses. */
-static const struct module *find_module(const struct perfdata_map *m, const char *name, const struct perfdata_mmap *map)
+static const struct module *find_module(const struct perfdata_map *m, const char *name,
+					const struct perfdata_mmap *map)
 {
 	char theirs[2 * BUILD_ID_MAX + 1], ours[2 * BUILD_ID_MAX + 1];
 	const struct module *module = m->modules ? modules_find(m->modules, name) : NULL;

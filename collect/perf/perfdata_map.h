@@ -37,7 +37,8 @@ struct perfdata_map {
 	uint32_t nr_changes;	/* what an address meant before may be wrong now */
 };
 
-void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct modules *modules, const struct perfdata *d);
+void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct modules *modules,
+		       const struct perfdata *d);
 void perfdata_map_release(struct perfdata_map *m);
 
 /* Take in a mapping of kernel mode, a KSYMBOL, or a TEXT_POKE record. False when it is malformed. */

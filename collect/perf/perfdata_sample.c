@@ -64,7 +64,8 @@ static struct perfdata_lane *get_lane(struct perfdata_sampler *s, uint32_t event
  * The kernel frames of the sample, innermost first, run-time addresses less the slide.
  * plain: they begin the chain and are all in one run.
  */
-static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample, bool *plain)
+static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample,
+			      bool *plain)
 {
 	bool in_kernel = false;
 	uint32_t nr = 0, runs = 0;
@@ -90,7 +91,8 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
  * Most samples repeat a chain, so that is found out before anything is copied. A few
  * of its frames choose the memo, all are compared. NULL when the chain begins otherwise.
  */
-static struct perfdata_memo *find_memo(const struct perfdata_lane *lane, bool swap, const unsigned char *chain, uint64_t nr)
+static struct perfdata_memo *find_memo(const struct perfdata_lane *lane, bool swap, const unsigned char *chain,
+				       uint64_t nr)
 {
 	uint64_t hash = 0;
 

@@ -5,8 +5,9 @@
 //   hottext.scale=N        per cent of the iterations
 //   hottext.record=perf    perf record around them, perf.data to the port
 //   hottext.record=graph   trace-cmd record of function_graph, trace.dat to the port
-//   hottext.record=sources function_graph, perf record and /proc/profile (profile=2) at once; "NAME BYTES" and the
-//                          bytes of trace.txt, trace.dat, perf.data, profile and available_filter_functions to the port
+//   hottext.record=sources function_graph, perf record and /proc/profile (profile=N) at once; to the port, each
+//                          behind a line "NAME BYTES": profile, perf.data, available_filter_functions, trace.txt
+//                          and trace.dat
 //   hottext.record=probe   /usr/bin/probe instead (probe.c), what it leaves to the port
 //   hottext.freq=N         samples a second; default 4000
 //   hottext.filter=NAME    graph: only what this function calls
@@ -157,7 +158,7 @@ static long copy_file(const char *from, const char *to)
 	return in < 0 ? in : out < 0 ? out : all;
 }
 
-/* Copy a file to a serial port byte for byte: no line discipline may touch it. head, or NULL, goes before it. */
+/* Copy a file to a serial port byte for byte, behind head unless it is NULL: no line discipline may touch it. */
 static int send_file(const char *path, const char *port, const char *head)
 {
 	static char buf[4096];
