@@ -96,6 +96,7 @@ ANALYZE_SRCS := \
 	analyze/compare/show_json.c \
 	analyze/compare/show_text.c \
 	analyze/completion/activation.c \
+	analyze/completion/callers.c \
 	analyze/completion/complete.c \
 	analyze/completion/coverage.c \
 	analyze/completion/evidence.c \

@@ -71,7 +71,10 @@ uint32_t chunk_stop(struct completer *c, uint32_t func, uint32_t chunk, struct s
 /* Fill members[] up with what the functions in it call, and what those call. */
 void spread(struct completer *c);
 
-/* Fill members[] with what ran in the path of these feet and what probably did. */
-void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet);
+/* Add what led to members[] where the path was caught without its beginning; `path` tells equal draws apart. */
+void add_callers(struct completer *c, uint32_t path);
+
+/* Fill members[] with what ran in this path of the input and what probably did. */
+void expand(struct completer *c, uint32_t path);
 
 #endif

@@ -241,7 +241,7 @@ static void learn(struct completer *c)
 		struct profile_path path = profile_get_path(c->in, i);
 		if (is_whole(c, &path))
 			continue;
-		expand(c, path.feet, path.nr_feet);
+		expand(c, i);
 		expect_samples(c, c->in->path_weights[i] * stride);
 	}
 	/* Both kinds of recording count for the same time in all. */
@@ -250,14 +250,17 @@ static void learn(struct completer *c)
 	activations_learn(&c->acts);
 }
 
-static void complete_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
+static void complete_path(struct completer *c, uint32_t id, uint32_t *out)
 {
-	expand(c, path->feet, path->nr_feet);
+	struct profile_path path = profile_get_path(c->in, id);
+	uint64_t weight = c->in->path_weights[id];
+
+	expand(c, id);
 	note_members(c, weight);
 	weight = runs_of(c, weight);
 	c->runs[(out - c->out_path) / c->variants] = (double)weight;
 	for (uint32_t v = 0; v < c->variants; v++)
-		out[v] = emit_path(c, path->kind, path->root, weight, variant_threshold(c, v));
+		out[v] = emit_path(c, path.kind, path.root, weight, variant_threshold(c, v));
 }
 
 static void copy_path(struct completer *c, const struct profile_path *path, uint64_t weight, uint32_t *out)
@@ -295,7 +298,7 @@ static void complete_paths(struct completer *c)
 		if (is_whole(c, &path))
 			copy_path(c, &path, in->path_weights[i], out);
 		else
-			complete_path(c, &path, in->path_weights[i], out);
+			complete_path(c, i, out);
 	}
 	for (uint32_t i = 0; i < in->nexts.nr_keys; i++) {
 		uint32_t from, to;

@@ -174,6 +174,14 @@ static void index_by_func(struct evidence *e, uint32_t nr_funcs)
 	e->first_touch = xcalloc((size_t)nr_funcs + 2, sizeof(*e->first_touch));
 	for (uint32_t i = 0; i < e->nr_calls; i++)
 		e->first_call[e->calls[i].caller + 1]++;
+	e->callers = xcalloc((size_t)e->nr_calls + 1, sizeof(*e->callers));
+	e->first_caller = xcalloc((size_t)nr_funcs + 3, sizeof(*e->first_caller));
+	for (uint32_t i = 0; i < e->nr_calls; i++)
+		e->first_caller[e->calls[i].callee + 2]++;
+	for (uint32_t f = 2; f < nr_funcs + 2; f++)
+		e->first_caller[f] += e->first_caller[f - 1];
+	for (uint32_t i = 0; i < e->nr_calls; i++)
+		e->callers[e->first_caller[e->calls[i].callee + 1]++] = i;
 	for (uint32_t i = 0; i < e->nr_touches; i++)
 		e->first_touch[e->touches[i].func + 1]++;
 	e->hop_of_func = xmalloc(((size_t)nr_funcs + 1) * sizeof(*e->hop_of_func));
@@ -207,6 +215,8 @@ void evidence_release(struct evidence *e)
 	free(e->profile_of);
 	free(e->calls);
 	free(e->first_call);
+	free(e->callers);
+	free(e->first_caller);
 	free(e->hops);
 	free(e->hop_weights);
 	free(e->hop_of_func);

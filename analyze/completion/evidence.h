@@ -37,6 +37,8 @@ struct evidence {
 	struct evidence_call *calls;	/* sorted by (caller, off, callee) */
 	uint32_t nr_calls;
 	uint32_t *first_call;		/* [image func], and one past the last */
+	uint32_t *callers;		/* calls by callee */
+	uint32_t *first_caller;		/* [image func], and one past the last */
 	struct evidence_hop *hops;
 	uint32_t nr_hops, alloc_hops;
 	double *hop_weights;		/* [hop]: of the calls that took it */

@@ -264,16 +264,20 @@ static bool is_graph(const struct completer *c, const uint32_t *feet, uint32_t n
 }
 
 /* Fill members[] with what ran in the path and what probably did. */
-void expand(struct completer *c, const uint32_t *feet, uint32_t nr_feet)
+void expand(struct completer *c, uint32_t id)
 {
+	struct profile_path path = profile_get_path(c->in, id);
+
 	begin_path(c);
-	for (uint32_t i = 0; i < nr_feet; i++) {
-		uint32_t f = c->evidence.image_of[profile_get_foot(c->in, feet[i]).func];
+	for (uint32_t i = 0; i < path.nr_feet; i++) {
+		uint32_t f = c->evidence.image_of[profile_get_foot(c->in, path.feet[i]).func];
 		if (f != INDEX_NONE)
 			c->in_path[f] = c->stamp;
 	}
-	c->is_graph = is_graph(c, feet, nr_feet);
-	for (uint32_t i = 0; i < nr_feet; i++)
-		add_foot(c, feet[i]);
+	c->is_graph = is_graph(c, path.feet, path.nr_feet);
+	for (uint32_t i = 0; i < path.nr_feet; i++)
+		add_foot(c, path.feet[i]);
+	if (path.kind == PATH_CHAIN && !c->is_graph && !c->proved_only)
+		add_callers(c, id);
 	spread(c);
 }
