@@ -159,7 +159,7 @@ bench-lld: hottext
 
 EFFORT ?= 3
 bench-layout: $(O)/bench/layout
-	$(Q)bench/layout.sh $< $(O)/bench/layout-out $(EFFORT)
+	$(Q)bench/layout.sh $< $(O)/bench/layout-out $(EFFORT) "$(TRAINING)"
 
 # Builds, profiles, relinks, boots and measures real kernels; KERNELS chooses among the tests/kernel/check-KERNEL.sh.
 KERNELS ?= x86_64

@@ -115,7 +115,6 @@ ANALYZE_SRCS := \
 	analyze/tlb/pageset.c \
 	analyze/tlb/measured.c \
 	analyze/tlb/replay.c \
-	analyze/tlb/sequence.c \
 	analyze/tlb/steady.c \
 	analyze/tlb/tlb.c \
 	analyze/tlb/tlbdump.c
@@ -144,7 +143,7 @@ REORDER_SRCS := \
 	reorder/pack/page_order.c \
 	reorder/pack/pages.c \
 	reorder/pack/partition.c \
-	reorder/pack/refine.c \
+	reorder/pack/samples.c \
 	reorder/pack/stagger.c \
 	reorder/pack/windows.c \
 	reorder/plan/plan.c \

@@ -2,7 +2,7 @@
 /*
  * Every algorithm on every yardstick machine, relative to cdsort in the same run:
  *
- *   layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT]
+ *   layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT [TRAINING]]
  *
  * Trained on the fetch trace, on branch records drawn from it (3,400 samples of 32),
  * and on callchains; tested on the trace and on a mix that none has seen. The table
@@ -126,18 +126,11 @@ static int write_branches(const char *trace, const char *path)
 
 static int order(const struct job *job, const char *algorithm, const struct machine *m, struct layout *l)
 {
-	struct sequence own = { 0 };
-	struct order_options o = { m, job->trace ? &job->seq : NULL, effort };
+	struct order_options o = { m, effort };
 
-	if (job->trace && m->user_page != job->machine.user_page) {
-		if (sequence_init(&own, job->trace, &job->image, m->user_page))
-			return -1;
-		o.seq = &own;
-	}
 	layout_init(l, &job->image);
 	algorithm_find(algorithm)->run(&job->cg, &o, l);
 	layout_assign(l);
-	sequence_release(&own);
 	return 0;
 }
 
@@ -322,6 +315,7 @@ static int draw(const char *dir, const struct result *res, uint32_t nr)
 int main(int argc, char **argv)
 {
 	static struct result res[3];
+	uint32_t nr = 0;
 
 	if (argc < 6)
 		return fputs("usage: layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT]\n", stderr), 2;
@@ -334,16 +328,19 @@ int main(int argc, char **argv)
 		if (machine_init(&machines[k], machine_list[k]) < 0)
 			return 1;
 	char *branches = xasprintf("%s/branches.perf-script", argv[5]);
+	const char *only = argc > 7 ? argv[7] : "";
 	if (write_branches(tests[0], branches))
 		return 1;
 	const char *const profiles[] = { tests[0], branches, argv[4] };
 	static const char *const names[] = { "the fetch trace", "branch records", "callchains" };
 	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (train(names[i], profiles[i], &res[i]))
+		if (!strstr(names[i], only))
+			continue;
+		if (train(names[i], profiles[i], &res[nr]))
 			return 1;
 		for (uint32_t t = 0; t < NR_TESTS; t++)
-			print_table(&res[i], t);
-		if (draw(argv[5], res, i + 1))
+			print_table(&res[nr], t);
+		if (draw(argv[5], res, ++nr))
 			return 1;
 	}
 	free(branches);

@@ -10,7 +10,7 @@ struct callgraph;
 struct layout;
 struct order_options;
 
-/* out: empty, then with addresses. trace: the file that opts->seq is of. Errors are reported. */
+/* out: empty, then with addresses. trace: what is replayed. Errors are reported. */
 int order_for_cache(const struct callgraph *cg, const struct order_options *opts, const char *trace,
 		    struct layout *out);
 

@@ -107,8 +107,6 @@ int job_init(struct job *job, const struct job_options *opts)
 		goto fail;
 	if (read_profile(job) || callgraph_init(&job->cg, &job->image, &job->profile) || check_match(job))
 		goto fail;
-	if (job->trace && sequence_init(&job->seq, job->trace, &job->image, job->machine.user_page))
-		goto fail;
 	return 0;
 fail:
 	job_release(job);
@@ -119,7 +117,6 @@ void job_release(struct job *job)
 {
 	callgraph_release(&job->cg);
 	completion_release(&job->completion);
-	sequence_release(&job->seq);
 	layout_release(&job->before);
 	layout_release(&job->after);
 	free(job->trial_sizes);
@@ -140,7 +137,7 @@ static bool wants_cache_order(const struct job *job)
 int job_order(struct job *job)
 {
 	int ret = 0;
-	struct order_options o = { &job->machine, job->trace ? &job->seq : NULL, job->opts->effort };
+	struct order_options o = { &job->machine, job->opts->effort };
 
 	interrupt_catch();
 	if (wants_cache_order(job))

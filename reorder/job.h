@@ -18,7 +18,6 @@
 #include "analyze/completion/complete.h"
 #include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
-#include "analyze/tlb/sequence.h"
 #include "collect/profile.h"
 #include "lib/modules.h"
 #include "reorder/layout.h"
@@ -48,7 +47,6 @@ struct job {
 	struct profile profile;		/* completed, where it was sampled */
 	struct completion completion;	/* what that added and why; empty with as_seen */
 	const char *trace;		/* the fetch trace among the profiles, NULL: none */
-	struct sequence seq;		/* of it */
 	struct callgraph cg;
 	struct layout before, after;
 	uint32_t *trial_sizes;		/* what after goes by; NULL: the image's sizes */

@@ -10,7 +10,7 @@
 #include "reorder/layout.h"
 
 const struct algorithm algorithms[] = {
-	{ "pack", "distinct pages per path, refined under exact addresses", order_pack },
+	{ "pack", "distinct pages for paths in a row, under exact addresses", order_pack },
 	{ "link", "the linker's own order", order_link },
 	{ "density", "samples per byte, densest first", order_density },
 	{ "ph", "Pettis-Hansen: join along the heaviest edge", order_ph },

@@ -12,11 +12,9 @@
 struct callgraph;
 struct layout;
 struct machine;
-struct sequence;
 
 struct order_options {
 	const struct machine *machine;
-	const struct sequence *seq;	/* what a fetch trace ran, in order; NULL without one */
 	unsigned int effort;		/* 1..9: counts moves, not seconds */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "reorder/order.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,15 @@
 #include "analyze/callgraph.h"
 #include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
+#include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/progress.h"
 #include "reorder/layout.h"
 #include "reorder/pack/cluster.h"
 #include "reorder/pack/page_order.h"
 #include "reorder/pack/pages.h"
 #include "reorder/pack/partition.h"
-#include "reorder/pack/refine.h"
+#include "reorder/pack/samples.h"
 #include "reorder/pack/stagger.h"
 #include "reorder/pack/windows.h"
 
@@ -26,15 +29,21 @@ enum { PAGE = 4096 };	/* bytes: the frame packed for; larger pages are groups of
 
 /* How much work each effort does; 3 is the default. */
 static const struct {
-	uint32_t samples;	/* windows drawn to tell uses apart */
+	uint32_t samples;	/* drawn to tell uses apart */
 	uint32_t passes;	/* of moves and swaps */
-	uint64_t items;		/* run through the LRU stack by the final search, millions */
+	uint32_t tries;		/* with other samples, the best taken */
 } efforts[] = {
-	[1] = { 1024, 1, 2 }, [2] = { 2048, 2, 5 }, [3] = { 2048, 2, 8 }, [4] = { 4096, 4, 60 }, [5] = { 4096, 8, 150 },
-	[6] = { 4096, 12, 300 }, [7] = { 4096, 20, 600 }, [8] = { 8192, 30, 1200 }, [9] = { 8192, 40, 2400 },
+	[1] = { 1024, 1, 1 }, [2] = { 2048, 2, 1 }, [3] = { 2048, 3, 1 }, [4] = { 2048, 8, 4 }, [5] = { 2048, 16, 8 },
+	[6] = { 4096, 16, 4 }, [7] = { 4096, 16, 8 }, [8] = { 4096, 32, 12 }, [9] = { 4096, 32, 16 },
 };
 
+enum { DEPTH = 4 };			/* paths in a row that a TLB should hold */
 static const double flatten = 0.5;	/* so that a mix never profiled is served too */
+/*
+ * Of the TLB's size: from here on a page more costs most. A part, because samples
+ * hold less than what runs: no user code, no interrupts, in sampled profiles not all of a path.
+ */
+static const double aim = 0.6;
 
 struct packer {
 	const struct callgraph *cg;
@@ -162,26 +171,55 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 }
 
 /*
- * How many pages of code the TLB holds from one use to the next. Where data shares
- * it, streaming evicts code all the time, and every page of a path is likely to
- * miss: then few pages are all that helps, however small the window.
+ * Where data shares the TLB, streaming evicts code all the time, and every page of a
+ * path is likely to miss: then few pages are all that helps, and each path is for itself.
  */
-static uint32_t entries_aimed_at(const struct machine *m)
+static bool is_alone(const struct machine *m)
 {
-	if (!m || machine_entry_bytes(m) > PAGE)
-		return 32;
-	return m->levels[0].unified ? m->levels[0].entries / 8 + 1 : m->levels[0].entries;
+	return m && m->levels[0].unified;
 }
 
-static void pack(struct packer *k, const struct order_options *opts, const struct use *slots)
+static uint32_t entries_aimed_at(const struct machine *m)
 {
-	uint32_t entries = entries_aimed_at(opts->machine);
-	struct partition_options part = { efforts[opts->effort].passes, entries };
-	struct refine_options fine = { entries, efforts[opts->effort].items * 1000000, 0.6 };
+	uint32_t entries = m && m->text_page <= PAGE ? m->levels[0].entries : 32;
 
-	pages_init(&k->pages, &k->w);
-	partition(&k->pages, &k->w, slots, &part);
-	refine(&k->pages, &k->w, slots, &fine);
+	return is_alone(m) ? entries / 8 + 1 : (uint32_t)(aim * entries) + 1;
+}
+
+/*
+ * Each try draws other samples and ends in another local optimum. Samples that none
+ * of them saw are the judge.
+ */
+static void pack(struct packer *k, const struct order_options *opts, struct use *judge)
+{
+	uint32_t tries = efforts[opts->effort].tries;
+	struct sample_options draw = { .samples = 2 * efforts[opts->effort].samples,
+				       .depth = is_alone(opts->machine) ? 2 : DEPTH, .flatten = flatten };
+	struct partition_options part = { efforts[opts->effort].passes, entries_aimed_at(opts->machine) };
+	double best = INFINITY;
+
+	draw_samples(judge, &k->w, &draw);
+	draw.samples /= 2;
+	for (uint32_t i = 0; i < tries && !(i && interrupted()); i++) {
+		struct pages pages;
+		struct use slots;
+
+		draw.offset = (i + 1.0) / (tries + 1);
+		draw_samples(&slots, &k->w, &draw);
+		pages_init(&pages, &k->w);
+		partition(&pages, &k->w, &slots, &part);
+		double cost = partition_cost(&pages, &k->w, judge, part.entries);
+		detail("pack: try %u costs %.0f", i + 1, cost);
+		if (cost < best) {
+			struct pages worse = k->pages;
+
+			k->pages = pages;
+			pages = worse;
+			best = cost;
+		}
+		pages_release(&pages);
+		use_release(&slots);
+	}
 }
 
 void order_pack(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
@@ -197,10 +235,7 @@ void order_pack(const struct callgraph *cg, const struct order_options *opts, st
 	}
 	layout_init(&fixed, cg->image);
 	assign_fixed(cg, &fixed, hot, nr);
-	/* Where data pushes code out between any two kernel entries, each path is for itself. */
-	bool alone = opts->machine && opts->machine->levels[0].unified;
-	windows_init(&k.w, cg, alone ? NULL : opts->seq, hot, nr, &fixed, PAGE);
-	sample_windows(&slots, &k.w, efforts[opts->effort].samples, flatten);
+	windows_init(&k.w, cg, hot, nr, &fixed, PAGE);
 	rank_units(&k, opts);
 	pack(&k, opts, &slots);
 	emit(&k, &slots, l);

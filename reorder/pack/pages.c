@@ -54,16 +54,6 @@ void pages_release(struct pages *p)
 	memset(p, 0, sizeof(*p));
 }
 
-void pages_copy(struct pages *dst, const struct pages *src)
-{
-	while (dst->nr_pages < src->nr_pages)
-		pages_add(dst);
-	dst->nr_pages = src->nr_pages;
-	memcpy(dst->page_of, src->page_of, src->w->nr_free * sizeof(*src->page_of));
-	memcpy(dst->fill, src->fill, src->nr_pages * sizeof(*src->fill));
-	memcpy(dst->anchor, src->anchor, src->nr_pages * sizeof(*src->anchor));
-}
-
 void pages_put(struct pages *p, uint32_t slot, uint32_t page)
 {
 	uint32_t bytes = p->w->slots[slot].bytes;

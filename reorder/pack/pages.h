@@ -23,7 +23,6 @@ struct pages {
 /* Every large unit gets its pages; the other slots are on none (INDEX_NONE) yet. */
 void pages_init(struct pages *p, const struct windows *w);
 void pages_release(struct pages *p);
-void pages_copy(struct pages *dst, const struct pages *src);	/* dst: initialised, of the same windows */
 
 uint32_t pages_add(struct pages *p);	/* an empty page; its number */
 

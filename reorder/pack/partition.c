@@ -13,38 +13,6 @@
 #include "reorder/pack/pages.h"
 #include "reorder/pack/windows.h"
 
-static void use_window(struct use *u, const struct windows *w, const struct window *win, uint32_t sample)
-{
-	for (uint32_t j = 0; j < win->nr; j++)
-		use_set(u, w->items[win->first + j], sample);
-}
-
-/*
- * Samples are drawn in proportion to weight, so counting samples is counting
- * weight: systematically, one each total / samples of summed weight.
- */
-void sample_windows(struct use *u, const struct windows *w, uint32_t samples, double flatten)
-{
-	uint32_t drawn = 0;
-	double total = 0, reached = 0;
-
-	use_init(u, w->nr_slots, samples);
-	for (uint32_t i = 0; i < w->nr_windows; i++)
-		total += pow(w->windows[i].entered, flatten) + pow(w->windows[i].again, flatten);
-	for (uint32_t i = 0; i < w->nr_windows; i++) {
-		const struct window *win = &w->windows[i];
-
-		reached += pow(win->entered, flatten);
-		for (; drawn < samples && (drawn + 0.5) * total < reached * samples; drawn++) {
-			use_window(u, w, win, drawn);
-			use_window(u, w, &w->windows[win->before], drawn);
-		}
-		reached += pow(win->again, flatten);
-		for (; drawn < samples && (drawn + 0.5) * total < reached * samples; drawn++)
-			use_window(u, w, win, drawn);
-	}
-}
-
 /* Clusters become pages; one that holds part of a large unit joins it on its page. */
 static void clusters_to_pages(struct pages *p, const struct clustering *c)
 {
@@ -63,6 +31,16 @@ static void clusters_to_pages(struct pages *p, const struct clustering *c)
 		pages_put(p, i, page[l]);
 	}
 	free(page);
+}
+
+/*
+ * A page more is a miss only where the sample outgrows the TLB; but paths will
+ * be interleaved otherwise another time, and TLBs differ: so the price of the
+ * n-th page rises smoothly, to a half at `entries`.
+ */
+static float page_price(uint32_t n, uint32_t entries)
+{
+	return (float)(1 / (1 + pow((double)entries / n, 3)));
 }
 
 /* Refinement: how often each page is used in each sample. */
@@ -235,11 +213,6 @@ static void list_members(const struct refinement *r, uint32_t *members, uint32_t
 			members[first[p->page_of[i] + 1]++] = i;
 }
 
-/*
- * A page more is a miss only where the window outgrows the TLB; but windows will
- * be interleaved otherwise another time, and TLBs differ: so the price of the
- * n-th page rises smoothly, to a half at the TLB's size.
- */
 static void refinement_init(struct refinement *r, const struct partition_options *opts)
 {
 	const struct windows *w = r->w;
@@ -254,7 +227,7 @@ static void refinement_init(struct refinement *r, const struct partition_options
 	r->list = xcalloc(samples, sizeof(*r->list));
 	r->marginal = xcalloc(MAX_MARGINAL + 1, sizeof(*r->marginal));
 	for (uint32_t n = 1; n <= MAX_MARGINAL; n++)
-		r->marginal[n] = (float)(1 / (1 + pow((double)opts->entries / n, 3)));
+		r->marginal[n] = page_price(n, opts->entries);
 	for (uint32_t s = w->nr_free; s < w->nr_slots; s++) {
 		list_samples(r, s);
 		for (uint32_t i = 0; i < r->nr_list; i++)
@@ -317,4 +290,32 @@ void partition(struct pages *p, const struct windows *w, const struct use *slots
 	improve(p, w, slots, opts);
 	clustering_release(&c);
 	use_release(&joined);
+}
+
+static uint32_t count_used(const struct use *pages, uint32_t sample)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pages->nr; i++)
+		n += (uint32_t)(use_of(pages, i)[sample / 64] >> sample % 64 & 1);
+	return n;
+}
+
+double partition_cost(const struct pages *p, const struct windows *w, const struct use *slots, uint32_t entries)
+{
+	struct use pages;
+	double cost = 0;
+
+	use_init(&pages, p->nr_pages + w->nr_slots - w->nr_free, slots->words * 64);
+	for (uint32_t s = 0; s < w->nr_slots; s++) {
+		uint64_t *to = use_of(&pages, s < w->nr_free ? p->page_of[s] : p->nr_pages + s - w->nr_free);
+
+		for (uint32_t k = 0; k < slots->words; k++)
+			to[k] |= use_of(slots, s)[k];
+	}
+	for (uint32_t i = 0; i < slots->words * 64; i++)
+		for (uint32_t n = count_used(&pages, i); n; n--)
+			cost += (double)page_price(n, entries);
+	use_release(&pages);
+	return cost;
 }

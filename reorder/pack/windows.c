@@ -6,7 +6,6 @@
 
 #include "analyze/callgraph.h"
 #include "analyze/image/image.h"
-#include "analyze/tlb/sequence.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
 
@@ -14,7 +13,7 @@ struct maker {
 	struct windows *w;
 	const struct callgraph *cg;
 	const struct layout *fixed;
-	struct index fixed_pages;	/* {page number}: kernel pages that do not move, then user pages */
+	struct index fixed_pages;	/* {page number}: that do not move */
 };
 
 /* Bytes a unit takes on a page among units of ordinary alignment. */
@@ -60,11 +59,6 @@ static void add_item(struct windows *w, uint32_t first, uint32_t slot)
 	w->items[w->nr_items++] = slot;
 }
 
-static uint32_t fixed_slot(struct maker *m, uint64_t key)
-{
-	return m->w->nr_free + index_add(&m->fixed_pages, &key, sizeof(key));
-}
-
 /* The slots that bytes [start, end) of a unit lie on, appended to the window begun at item `first`. */
 static void add_bytes(struct maker *m, uint32_t first, uint32_t unit, uint32_t start, uint32_t end)
 {
@@ -75,107 +69,65 @@ static void add_bytes(struct maker *m, uint32_t first, uint32_t unit, uint32_t s
 		uint64_t addr = m->fixed->addr[unit];
 
 		for (uint64_t p = (addr + start) / w->page; p <= (addr + end - 1) / w->page; p++)
-			add_item(w, first, fixed_slot(m, p << 1));
+			add_item(w, first, w->nr_free + index_add(&m->fixed_pages, &p, sizeof(p)));
 		return;
 	}
 	for (uint32_t p = start / w->page; p <= (end - 1) / w->page; p++)
 		add_item(w, first, slot + p);
 }
 
-static struct window *add_window(struct windows *w, uint32_t first)
-{
-	ALLOC_GROW(w->windows, w->nr_windows + 1, w->alloc_windows);
-	w->windows[w->nr_windows] = (struct window){ .first = first, .nr = w->nr_items - first, .before = w->nr_windows };
-	return &w->windows[w->nr_windows++];
-}
-
-static void from_sequence(struct maker *m, const struct sequence *seq)
+static void add_window(struct maker *m, const struct callgraph_path *p)
 {
 	struct windows *w = m->w;
-	/* Strides share bodies: the items of one body are converted once. */
-	uint32_t *first_of = xmalloc(seq->nr_items * sizeof(*first_of));
-	uint32_t *nr_of = xcalloc(seq->nr_items, sizeof(*nr_of));
+	uint32_t first = w->nr_items;
 
-	memset(first_of, 0xff, seq->nr_items * sizeof(*first_of));
-	for (uint32_t i = 0; i < seq->nr_strides; i++) {
-		const struct seq_stride *s = &seq->strides[i];
-		uint32_t first = first_of[s->first];
+	for (uint32_t i = 0; i < p->nr_spans; i++) {
+		const struct span *s = &m->cg->spans[p->first_span + i];
 
-		if (first == INDEX_NONE) {
-			first = first_of[s->first] = w->nr_items;
-			for (uint32_t j = 0; j < s->nr; j++) {
-				uint32_t item = seq->items[s->first + j];
-
-				if (item & SEQ_USER) {
-					add_item(w, first, fixed_slot(m, (uint64_t)(item & ~SEQ_USER) << 1 | 1));
-					continue;
-				}
-				const struct seq_visit *v = &seq->visits[item];
-				for (uint32_t k = 0; k < v->nr; k++)
-					add_bytes(m, first, v->unit, seq->ranges[v->first + k].start,
-						  seq->ranges[v->first + k].end);
-			}
-			nr_of[s->first] = w->nr_items - first;
-		}
-		struct window *win = add_window(w, first);
-		win->nr = nr_of[s->first];
-		win->before = s->before;
-		win->entered = (double)s->entered;
-		win->again = (double)s->again;
+		add_bytes(m, first, s->unit, s->start, s->end);
 	}
-	free(first_of);
-	free(nr_of);
+	w->windows[w->nr_windows++] = (struct window){ first, w->nr_items - first };
 }
 
-static void from_paths(struct maker *m)
+static void add_run(struct windows *w, uint32_t window, uint32_t before, double weight)
 {
-	const struct callgraph *cg = m->cg;
-	struct windows *w = m->w;
+	if (weight <= 0)
+		return;
+	ALLOC_GROW(w->runs, w->nr_runs + 1, w->alloc_runs);
+	w->runs[w->nr_runs++] = (struct run){ window, before, weight };
+}
 
-	for (uint32_t i = 0; i < cg->nr_paths; i++) {
-		const struct callgraph_path *p = &cg->paths[i];
-		uint32_t first = w->nr_items;
+/* Where it is known what ran before a path, it counts there; the rest of its weight by itself. */
+static void add_runs(struct windows *w, const struct callgraph *cg)
+{
+	double *rest = xcalloc(cg->nr_paths, sizeof(*rest));
 
-		for (uint32_t j = 0; j < p->nr_spans; j++) {
-			const struct span *s = &cg->spans[p->first_span + j];
-
-			add_bytes(m, first, s->unit, s->start, s->end);
-		}
-		add_window(w, first)->entered = (double)p->weight;
-	}
-	/* Where it is known what ran before, count the path there instead. */
+	for (uint32_t i = 0; i < cg->nr_paths; i++)
+		rest[i] = (double)cg->paths[i].weight;
 	for (uint32_t i = 0; i < cg->nr_nexts; i++) {
 		const struct callgraph_next *n = &cg->nexts[i];
-		double weight = (double)n->weight;
-		struct window *to = &w->windows[n->to];
+		double weight = (double)n->weight < rest[n->to] ? (double)n->weight : rest[n->to];
 
-		if (weight > to->entered)
-			weight = to->entered;
-		to->entered -= weight;
-		if (n->from == n->to) {
-			to->again += weight;
-			continue;
-		}
-		uint32_t first = to->first, nr = to->nr;
-		struct window *win = add_window(w, first);
-		win->nr = nr;
-		win->before = n->from;
-		win->entered = weight;
+		rest[n->to] -= weight;
+		add_run(w, n->to, n->from, weight);
 	}
+	for (uint32_t i = 0; i < cg->nr_paths; i++)
+		add_run(w, i, INDEX_NONE, rest[i]);
+	free(rest);
 }
 
-void windows_init(struct windows *w, const struct callgraph *cg, const struct sequence *seq, const uint32_t *hot,
-		  uint32_t nr_hot, const struct layout *fixed, uint32_t page)
+void windows_init(struct windows *w, const struct callgraph *cg, const uint32_t *hot, uint32_t nr_hot,
+		  const struct layout *fixed, uint32_t page)
 {
 	struct maker m = { .w = w, .cg = cg, .fixed = fixed };
 
 	memset(w, 0, sizeof(*w));
 	w->page = page;
 	add_slots(w, cg, hot, nr_hot);
-	if (seq)
-		from_sequence(&m, seq);
-	else
-		from_paths(&m);
+	w->windows = xcalloc(cg->nr_paths, sizeof(*w->windows));
+	for (uint32_t i = 0; i < cg->nr_paths; i++)
+		add_window(&m, &cg->paths[i]);
+	add_runs(w, cg);
 	w->nr_slots = w->nr_free + m.fixed_pages.nr_keys;
 	index_release(&m.fixed_pages);
 }
@@ -186,5 +138,6 @@ void windows_release(struct windows *w)
 	free(w->unit_slot);
 	free(w->items);
 	free(w->windows);
+	free(w->runs);
 	memset(w, 0, sizeof(*w));
 }

@@ -2,12 +2,11 @@
 /*
  * What must sit together, as pack sees it. A *slot* is what can be on a page of
  * its own: a movable unit no larger than a page, one page's worth of a larger
- * unit, a page of text that does not move, or a page of user code. A *window* is
- * a stretch of execution: slots in the order they are needed, and what ran just
- * before.
+ * unit, or a page of text that does not move. A *window* is a path in these terms,
+ * a *run* one window after another.
  *
- *   slots    | units that move ... | pages of large units ... | fixed pages ... | user pages |
- *            0                                                nr_free                        nr_slots
+ *   slots    | units that move ... | pages of large units ... | fixed pages ... |
+ *            0                                                nr_free           nr_slots
  */
 #ifndef REORDER_PACK_WINDOWS_H
 #define REORDER_PACK_WINDOWS_H
@@ -16,19 +15,21 @@
 
 struct callgraph;
 struct layout;
-struct sequence;
 
 struct slot {
-	uint32_t unit;		/* INDEX_NONE for fixed and user pages */
+	uint32_t unit;		/* INDEX_NONE for fixed pages */
 	uint32_t part;		/* which page of a large unit */
 	uint32_t bytes;		/* that it takes on its page, alignment included; free slots only */
 };
 
 struct window {
 	uint32_t first, nr;	/* in items[] */
-	uint32_t before;	/* window that ran before; itself: it repeats */
-	double entered;		/* times run after `before` */
-	double again;		/* times run after itself, beyond that */
+};
+
+struct run {
+	uint32_t window;
+	uint32_t before;	/* window that ran just before; INDEX_NONE: not known */
+	double weight;		/* times */
 };
 
 struct windows {
@@ -39,16 +40,17 @@ struct windows {
 	uint32_t *items;	/* slots */
 	uint32_t nr_items, alloc_items;
 	struct window *windows;
-	uint32_t nr_windows, alloc_windows;
+	uint32_t nr_windows;		/* one a path */
+	struct run *runs;
+	uint32_t nr_runs, alloc_runs;
 };
 
 /*
  * hot: the movable units that ran, ascending. fixed: a layout whose addresses say
- * on which pages the text lies that does not move. With seq the windows are what
- * the trace ran; without, the profile's paths and which followed which.
+ * on which pages the text lies that does not move.
  */
-void windows_init(struct windows *w, const struct callgraph *cg, const struct sequence *seq, const uint32_t *hot,
-		  uint32_t nr_hot, const struct layout *fixed, uint32_t page);
+void windows_init(struct windows *w, const struct callgraph *cg, const uint32_t *hot, uint32_t nr_hot,
+		  const struct layout *fixed, uint32_t page);
 void windows_release(struct windows *w);
 
 #endif

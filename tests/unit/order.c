@@ -42,7 +42,7 @@ static struct callgraph graph(const uint32_t *sizes, uint32_t nr, struct callgra
 static const char *order(const struct callgraph *cg, const char *algorithm)
 {
 	static char text[MAX_UNITS + 1];
-	struct order_options o = { &machine, NULL, 3 };
+	struct order_options o = { &machine, 3 };
 	struct layout l;
 
 	layout_init(&l, &img);
@@ -193,7 +193,7 @@ static void test_pack_paths(void **state)
 		{ PATH_SYSCALL, INDEX_NONE, 2, 2, 10, 0 },
 	};
 	struct callgraph cg = graph(sizes, 4, NULL, 0);
-	struct order_options o = { &machine, NULL, 3 };
+	struct order_options o = { &machine, 3 };
 	struct layout l;
 
 	(void)state;
