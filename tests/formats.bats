@@ -2,7 +2,7 @@
 # Formats are versioned: a file of an older or a newer version is refused by name, whoever reads it; what a version
 # allows to be added or left out is read.
 bats_require_minimum_version 1.5.0
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
 
 setup_file() {

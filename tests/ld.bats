@@ -252,8 +252,8 @@ nothing_left() {
 	for sig in TERM HUP INT KILL; do
 		rm -f fake.pid
 		kernel_link vmlinux
-		# Under bats SIGINT is ignored in the background: ask a shell that does not.
-		HOTTEXT_LD=./fake perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' "$HOTTEXT" ld --script=$DATA/lds/x86-64-6.1.lds \
+		# Under bats SIGINT is ignored in the background, under nohup SIGHUP.
+		HOTTEXT_LD=./fake perl -e '$SIG{$_} = "DEFAULT" for qw(INT HUP); exec @ARGV' "$HOTTEXT" ld --script=$DATA/lds/x86-64-6.1.lds \
 			-o vmlinux --whole-archive vmlinux.a 3>&- &
 		pid=$!
 		for i in $(seq 100); do [ -s fake.pid ] && break; sleep 0.05; done
