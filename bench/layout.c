@@ -2,12 +2,13 @@
 /*
  * Every algorithm on every yardstick machine, relative to cdsort in the same run:
  *
- *   layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT [TRAINING]]
+ *   layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT [TRAINING [GRAPH]]]
  *
  * Trained on the fetch trace, on branch records drawn from it (3,400 samples of 32),
- * and on callchains; tested on the trace and on a mix that none has seen. The table
- * goes to stdout, the plot to DIR/layout.svg. Baselines get the samples as they are,
- * as a linker would; "+" is the order of the completed profile.
+ * on callchains, and on these with a function graph where one is given; tested on the
+ * trace and on a mix that none has seen. The table goes to stdout, the plot to
+ * DIR/layout.svg. Baselines get the samples as they are, as a linker would; "+" is the
+ * order of the completed profile.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -204,10 +205,10 @@ static int run_pack(const struct job *job, struct result *res)
 	return 0;
 }
 
-static int train(const char *name, const char *profile, struct result *res)
+static int train(const char *name, const char *const *profiles, struct result *res)
 {
-	struct job_options o = { .vmlinux = vmlinux, .profiles = &profile, .nr_profiles = 1, .effort = effort,
-				 .machine = "generic-4k-32", .as_seen = true };
+	struct job_options o = { .vmlinux = vmlinux, .profiles = profiles, .nr_profiles = profiles[1] ? 2 : 1,
+				 .effort = effort, .machine = "generic-4k-32", .as_seen = true };
 	struct job job;
 
 	res->training = name;
@@ -314,7 +315,7 @@ static int draw(const char *dir, const struct result *res, uint32_t nr)
 
 int main(int argc, char **argv)
 {
-	static struct result res[3];
+	static struct result res[4];
 	uint32_t nr = 0;
 
 	if (argc < 6)
@@ -331,10 +332,13 @@ int main(int argc, char **argv)
 	const char *only = argc > 7 ? argv[7] : "";
 	if (write_branches(tests[0], branches))
 		return 1;
-	const char *const profiles[] = { tests[0], branches, argv[4] };
-	static const char *const names[] = { "the fetch trace", "branch records", "callchains" };
+	const char *const graph = argc > 8 && *argv[8] ? argv[8] : NULL;
+	const char *const profiles[][2] = { { tests[0] }, { branches }, { argv[4] }, { argv[4], graph } };
+	static const char *const names[] = {
+		"the fetch trace", "branch records", "callchains", "callchains and a function graph",
+	};
 	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strstr(names[i], only))
+		if (!strstr(names[i], only) || (i + 1 == ARRAY_SIZE(names) && !graph))
 			continue;
 		if (train(names[i], profiles[i], &res[nr]))
 			return 1;
