@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 setup() {
-	HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+	HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 	cd "$BATS_TEST_TMPDIR" || return 1
 	[ "$(uname -m)" = x86_64 ] || skip "needs an x86-64 assembler"
 	cat >kernel.s <<-'END'

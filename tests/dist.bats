@@ -3,7 +3,7 @@
 # Run by `make check-dist`, from the repository root, in a tree that is built.
 bats_require_minimum_version 1.5.0
 TOP=$PWD
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 
 setup_file() {
 	# The make that runs these tests must not reach those that they run.

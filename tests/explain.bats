@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # hottext explain: on a plan of the bundled kernel, and on a small plan whose every figure is known.
 bats_require_minimum_version 1.5.0
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
 
 setup_file() {

@@ -4,7 +4,7 @@
 # left behind where a plan cannot be made.
 
 bats_require_minimum_version 1.5.0
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
 DATA=$BATS_TEST_DIRNAME/data
 MACHINE=generic-4k-32

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # One table of options a command: --help, the man page and bash's completion say what it says, no more and no less.
 bats_require_minimum_version 1.5.0
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 DOC=$(realpath doc)
 
 setup_file() {

@@ -3,7 +3,7 @@
 # RISC-V's linker shortens a call that reaches its target: sizes follow from the order, and a plan's addresses from a link.
 
 bats_require_minimum_version 1.5.0
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SCRIPT=$BATS_TEST_DIRNAME/data/lds/riscv.lds
 
 # 8 objects of 8 functions of 40 KB: 2.5 MB of text, in which some calls reach (1 MB) and others do not.

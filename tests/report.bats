@@ -3,7 +3,7 @@
 # hottext report: every kind of output, hostile names, large plans, twice the same.
 
 bats_require_minimum_version 1.5.0
-HOTTEXT=$(realpath "${HOTTEXT:-./hottext}")
+HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 HERE=$(realpath tests)
 
 setup() {
