@@ -52,8 +52,7 @@ struct refinement {
 	uint32_t *nr_pages;	/* [sample]: pages it uses, fixed ones included */
 	float *more, *less;	/* [sample]: what one page more costs, what one less saves */
 	float *marginal;	/* [n]: what the n-th page of a sample costs */
-	uint32_t *list;		/* samples of the slot looked at */
-	uint32_t nr_list;
+	uint32_t *first, *samples;	/* slot's samples: samples[first[slot] .. first[slot + 1]) */
 };
 
 enum { MAX_MARGINAL = 4096 };
@@ -66,21 +65,24 @@ static void set_price(struct refinement *r, uint32_t sample)
 	r->more[sample] = r->marginal[n + 1];
 }
 
-static void list_samples(struct refinement *r, uint32_t slot)
+static void list_samples(struct refinement *r)
 {
-	const uint64_t *bits = use_of(r->use, slot);
+	uint32_t nr = 0;
 
-	r->nr_list = 0;
-	for (uint32_t i = 0; i < r->use->words; i++)
-		for (uint64_t b = bits[i]; b; b &= b - 1)
-			r->list[r->nr_list++] = i * 64 + (uint32_t)__builtin_ctzll(b);
+	r->first = xcalloc((size_t)r->w->nr_slots + 1, sizeof(*r->first));
+	for (uint32_t s = 0; s < r->w->nr_slots; s++)
+		r->first[s + 1] = r->first[s] + use_count(r->use, s);
+	r->samples = xcalloc((size_t)r->first[r->w->nr_slots] + 1, sizeof(*r->samples));
+	for (uint32_t s = 0; s < r->w->nr_slots; s++)
+		for (uint32_t i = 0; i < r->use->words; i++)
+			for (uint64_t b = use_of(r->use, s)[i]; b; b &= b - 1)
+				r->samples[nr++] = i * 64 + (uint32_t)__builtin_ctzll(b);
 }
 
 static void add_slot(struct refinement *r, uint32_t slot, uint32_t page)
 {
-	list_samples(r, slot);
-	for (uint32_t i = 0; i < r->nr_list; i++) {
-		uint32_t s = r->list[i];
+	for (uint32_t i = r->first[slot]; i < r->first[slot + 1]; i++) {
+		uint32_t s = r->samples[i];
 
 		if (!r->users[page][s]++) {
 			r->nr_pages[s]++;
@@ -91,9 +93,8 @@ static void add_slot(struct refinement *r, uint32_t slot, uint32_t page)
 
 static void remove_slot(struct refinement *r, uint32_t slot, uint32_t page)
 {
-	list_samples(r, slot);
-	for (uint32_t i = 0; i < r->nr_list; i++) {
-		uint32_t s = r->list[i];
+	for (uint32_t i = r->first[slot]; i < r->first[slot + 1]; i++) {
+		uint32_t s = r->samples[i];
 
 		if (!--r->users[page][s]) {
 			r->nr_pages[s]--;
@@ -102,30 +103,33 @@ static void remove_slot(struct refinement *r, uint32_t slot, uint32_t page)
 	}
 }
 
-/* What is saved in samples that need the page for the listed slot alone, when it leaves. */
-static float leave_gain(const struct refinement *r, uint32_t page)
+/* What is saved in samples that need the page for this slot alone, when it leaves. */
+static float leave_gain(const struct refinement *r, uint32_t slot, uint32_t page)
 {
+	const uint16_t *users = r->users[page];
 	float sum = 0;
 
-	for (uint32_t i = 0; i < r->nr_list; i++)
-		if (r->users[page][r->list[i]] == 1)
-			sum += r->less[r->list[i]];
+	for (uint32_t i = r->first[slot]; i < r->first[slot + 1]; i++)
+		if (users[r->samples[i]] == 1)
+			sum += r->less[r->samples[i]];
 	return sum;
 }
 
 /*
  * What is paid in samples that do not need the page yet, when the slot comes from
- * another. A sample that gives up that one costs as many pages as before.
+ * another. A sample that gives up that one costs as many pages as before. Not added
+ * up any further once it is over the limit.
  */
-static float join_cost(const struct refinement *r, uint32_t page, uint32_t from)
+static float join_cost(const struct refinement *r, uint32_t slot, uint32_t page, uint32_t from, float limit)
 {
+	const uint16_t *users = r->users[page], *others = r->users[from];
 	float sum = 0;
 
-	for (uint32_t i = 0; i < r->nr_list; i++) {
-		uint32_t s = r->list[i];
+	for (uint32_t i = r->first[slot]; i < r->first[slot + 1] && sum <= limit; i++) {
+		uint32_t s = r->samples[i];
 
-		if (!r->users[page][s])
-			sum += r->users[from][s] == 1 ? r->less[s] : r->more[s];
+		if (!users[s])
+			sum += others[s] == 1 ? r->less[s] : r->more[s];
 	}
 	return sum;
 }
@@ -146,14 +150,13 @@ static bool try_move(struct refinement *r, uint32_t slot)
 	struct pages *p = r->p;
 	uint32_t from = p->page_of[slot], best = INDEX_NONE;
 
-	list_samples(r, slot);
-	float leave = leave_gain(r, from), best_gain = least_gain;
+	float leave = leave_gain(r, slot, from), best_gain = least_gain;
 	if (leave <= least_gain)
 		return false;
 	for (uint32_t page = 0; page < p->nr_pages; page++) {
 		if (page == from || !p->fill[page] || !pages_fits(p, page, r->w->slots[slot].bytes, r->w->page))
 			continue;
-		float gain = leave - join_cost(r, page, from);
+		float gain = leave - join_cost(r, slot, page, from, leave - best_gain);
 		if (gain > best_gain) {
 			best_gain = gain;
 			best = page;
@@ -170,12 +173,12 @@ static bool try_swap(struct refinement *r, uint32_t slot, const uint32_t *member
 {
 	struct pages *p = r->p;
 	uint32_t from = p->page_of[slot];
+	float leave = leave_gain(r, slot, from);
 
-	for (uint32_t page = 0; page < p->nr_pages; page++) {
+	for (uint32_t page = 0; leave > least_gain && page < p->nr_pages; page++) {
 		if (page == from || !p->fill[page])
 			continue;
-		list_samples(r, slot);
-		float gain = leave_gain(r, from) - join_cost(r, page, from);
+		float gain = leave - join_cost(r, slot, page, from, leave - least_gain);
 		if (gain <= least_gain)
 			continue;
 		move(r, slot, page);
@@ -186,8 +189,8 @@ static bool try_swap(struct refinement *r, uint32_t slot, const uint32_t *member
 			    p->fill[page] - r->w->slots[other].bytes > r->w->page ||
 			    p->fill[from] + r->w->slots[other].bytes > r->w->page)
 				continue;
-			list_samples(r, other);
-			if (gain + leave_gain(r, page) - join_cost(r, from, page) > least_gain) {
+			float both = gain + leave_gain(r, other, page);
+			if (both - join_cost(r, other, from, page, both - least_gain) > least_gain) {
 				move(r, other, from);
 				return true;
 			}
@@ -224,14 +227,13 @@ static void refinement_init(struct refinement *r, const struct partition_options
 	r->nr_pages = xcalloc(samples, sizeof(*r->nr_pages));
 	r->more = xcalloc(samples, sizeof(*r->more));
 	r->less = xcalloc(samples, sizeof(*r->less));
-	r->list = xcalloc(samples, sizeof(*r->list));
+	list_samples(r);
 	r->marginal = xcalloc(MAX_MARGINAL + 1, sizeof(*r->marginal));
 	for (uint32_t n = 1; n <= MAX_MARGINAL; n++)
 		r->marginal[n] = page_price(n, opts->entries);
 	for (uint32_t s = w->nr_free; s < w->nr_slots; s++) {
-		list_samples(r, s);
-		for (uint32_t i = 0; i < r->nr_list; i++)
-			r->nr_pages[r->list[i]]++;
+		for (uint32_t i = r->first[s]; i < r->first[s + 1]; i++)
+			r->nr_pages[r->samples[i]]++;
 	}
 	for (uint32_t s = 0; s < w->nr_free; s++)
 		add_slot(r, s, r->p->page_of[s]);
@@ -245,7 +247,8 @@ static void refinement_release(struct refinement *r)
 	free(r->nr_pages);
 	free(r->more);
 	free(r->less);
-	free(r->list);
+	free(r->first);
+	free(r->samples);
 	free(r->marginal);
 }
 
