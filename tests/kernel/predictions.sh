@@ -29,10 +29,11 @@ predicted_on()
 # check_predictions NAME...: a table, and a check for each machine. In the run that was recorded the replay counts what
 # the plugin counts, to the miss. A relinked kernel does not run the same instructions again: fork took 11.0 M as
 # recorded, 12.8 M and 10.1 M in two other orders, since its timer ticks fall elsewhere. Where next to nothing
-# misses, that is worth a miss or two in each workload.
+# misses, that is worth a miss or two in each workload. Round robin forgets what was used last: which page goes next
+# hangs on all that ran before, so where few miss, the same order gives counts a fifth apart from one run to the next.
 check_predictions()
 {
-	local name machine sim predicted got slack
+	local name machine sim predicted got slack within
 	slack=$((2 * $(awk '$1 != "all" && $1 != "mix"' "$out/$1/measured" | wc -l)))
 	note "predicting for every machine: $*"
 	row "kernel misses, all workloads" predicted measured "off by, %" > "$out/predictions.txt"
@@ -41,8 +42,9 @@ check_predictions()
 			predicted=$(predicted_on "$name" "$machine") got=$(measured "$name" all "$sim.kernel_misses")
 			row "$name, $machine" "$predicted" "$got" \
 				"$(awk -v p="$predicted" -v m="$got" 'BEGIN { if (m) printf "%.1f", 100 * (p - m) / m; else print p }')" >> "$out/predictions.txt"
-			check "$name, $machine: predicted misses ($predicted) within 3 % of measured ($got), or $slack misses" \
-				holds "$predicted <= 1.03 * $got + $slack && $predicted + $slack >= 0.97 * $got"
+			case $sim in *.rr) within=25 ;; *) within=3 ;; esac
+			check "$name, $machine: predicted misses ($predicted) within $within % of measured ($got), or $slack misses" \
+				holds "100 * $predicted <= (100 + $within) * $got + 100 * $slack && 100 * ($predicted + $slack) >= (100 - $within) * $got"
 		done < <(prediction_machines)
 	done
 	cat "$out/predictions.txt"
