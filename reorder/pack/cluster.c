@@ -110,21 +110,46 @@ static double bound(const struct joiner *j, uint32_t a, uint32_t b)
 	return small + 1.0;
 }
 
+static void forget_best(struct joiner *j, uint32_t a)
+{
+	j->k[a].best = INDEX_NONE;
+	j->k[a].score = 0;
+}
+
+static void offer(struct joiner *j, uint32_t a, uint32_t b, double score)
+{
+	if (score > j->k[a].score) {
+		j->k[a].score = score;
+		j->k[a].best = b;
+	}
+}
+
 static void find_best(struct joiner *j, uint32_t a)
 {
-	struct candidate *c = &j->k[a];
-
-	c->best = INDEX_NONE;
-	c->score = 0;
+	forget_best(j, a);
 	for (uint32_t i = 0; i < j->nr_alive; i++) {
 		uint32_t b = j->alive[i];
 
-		if (b == a || !fits(j, a, b) || bound(j, a, b) <= c->score)
-			continue;
-		double score = score_of(j, a, b);
-		if (score > c->score) {
-			c->score = score;
-			c->best = b;
+		if (b != a && fits(j, a, b) && bound(j, a, b) > j->k[a].score)
+			offer(j, a, b, score_of(j, a, b));
+	}
+}
+
+/* find_best() of all, each pair looked at once. */
+static void find_all(struct joiner *j)
+{
+	for (uint32_t i = 0; i < j->nr_alive; i++)
+		forget_best(j, j->alive[i]);
+	for (uint32_t i = 0; i < j->nr_alive; i++) {
+		for (uint32_t k = i + 1; k < j->nr_alive; k++) {
+			uint32_t a = j->alive[i], b = j->alive[k];
+			double most = bound(j, a, b);
+
+			if (!fits(j, a, b) || (most <= j->k[a].score && most <= j->k[b].score))
+				continue;
+			double score = score_of(j, a, b);
+			offer(j, a, b, score);
+			offer(j, b, a, score);
 		}
 	}
 }
@@ -150,8 +175,7 @@ static void join(struct joiner *j, uint32_t a, uint32_t b)
 /* Join the best pair until none is left. */
 static void join_best(struct joiner *j)
 {
-	for (uint32_t i = 0; i < j->nr_alive; i++)
-		find_best(j, j->alive[i]);
+	find_all(j);
 	for (;;) {
 		uint32_t a = INDEX_NONE;
 
