@@ -153,6 +153,10 @@ bench-collect: hottext
 bench-sources: hottext hottext-qemu.so
 	$(Q)bench/sources.sh ./hottext $(O)/bench/sources-out
 
+# Seconds and memory at a distribution's size.
+bench-scale: hottext
+	$(Q)bench/scale.sh ./hottext
+
 # Our cdsort and c3 against lld's.
 bench-lld: hottext
 	$(Q)bench/lld.sh ./hottext $(O)/bench/lld-out
@@ -206,4 +210,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all install bench-collect bench-layout bench-lld bench-sources bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
+.PHONY: all install bench-collect bench-layout bench-lld bench-scale bench-sources bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
