@@ -44,7 +44,7 @@ check_predictions()
 				"$(awk -v p="$predicted" -v m="$got" 'BEGIN { if (m) printf "%.1f", 100 * (p - m) / m; else print p }')" >> "$out/predictions.txt"
 			case $sim in *.rr) within=25 ;; *) within=3 ;; esac
 			check "$name, $machine: predicted misses ($predicted) within $within % of measured ($got), or $slack misses" \
-				holds "100 * $predicted <= (100 + $within) * $got + 100 * $slack && 100 * ($predicted + $slack) >= (100 - $within) * $got"
+				holds "$predicted <= (1 + $within / 100) * $got + $slack && $got <= (1 + $within / 100) * $predicted + $slack"
 		done < <(prediction_machines)
 	done
 	cat "$out/predictions.txt"
