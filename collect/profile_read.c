@@ -6,6 +6,7 @@
 #include "collect/profile.h"
 #include "collect/profile_text.h"
 #include "lib/error.h"
+#include "lib/fnv.h"
 #include "lib/input.h"
 #include "lib/mem.h"
 #include "lib/number.h"
@@ -262,8 +263,8 @@ static int read_path(struct text_reader *r, char *line, size_t len)
 	if (!scan_dec(&end, &weight) || (*end && *end != ' '))
 		return bad_line(r, form);
 	size_t rest = (size_t)(line + len - end);
-	uint64_t h = path_hash_bytes(PATH_HASH_START, kind, (size_t)(count - kind));
-	if (path_hash_bytes(h, end, rest) != id)
+	uint64_t h = fnv_bytes(FNV_START, kind, (size_t)(count - kind));
+	if (fnv_bytes(h, end, rest) != id)
 		return bad_line(r, "the path's id is not that of its contents");
 	uint32_t i = add_id(r->ids, id);
 	struct profile_id *item = &r->ids->items[i];

@@ -7,6 +7,7 @@
 #include "collect/profile.h"
 #include "collect/profile_text.h"
 #include "lib/error.h"
+#include "lib/fnv.h"
 #include "lib/mem.h"
 
 struct writer {
@@ -239,11 +240,11 @@ static void hash_paths(struct writer *w)
 	w->path_id = xcalloc(w->p->paths.nr_keys, sizeof(*w->path_id));
 	for (uint32_t i = 0; i < w->p->paths.nr_keys; i++) {
 		struct profile_path path = profile_get_path(w->p, i);
-		uint64_t h = path_hash_add(PATH_HASH_START, path_kind_names[path.kind]);
+		uint64_t h = fnv_text(FNV_START, path_kind_names[path.kind]);
 
 		build_feet(w, &path);
-		h = path_hash_add(path_hash_add(h, " "), w->escaped[path.root]);
-		w->path_id[i] = path_hash_add(h, w->text);
+		h = fnv_text(fnv_text(h, " "), w->escaped[path.root]);
+		w->path_id[i] = fnv_text(h, w->text);
 	}
 }
 

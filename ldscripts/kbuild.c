@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/profile_text.h"
 #include "ldscripts/fragment.h"
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/fnv.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
 #include "lib/shell.h"
+#include "lib/str.h"
 
 #define FUNCTION_SECTIONS "-ffunction-sections"
 #define STATE_FILE ".hottext-kbuild"
@@ -52,13 +53,6 @@ static const char *value_of(const char *word, const char *name)
 	return *word == '=' ? word + 1 : NULL;
 }
 
-static bool ends_in(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 /* Whether make links a kernel for this target. */
 static bool is_linking(const char *target)
 {
@@ -66,7 +60,7 @@ static bool is_linking(const char *target)
 					      "kernelrelease", "kernelversion", "image_name", "tags", "dtbs" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (ends_in(target, others[i]))
+		if (str_ends(target, others[i]))
 			return false;
 	return true;
 }
@@ -94,7 +88,7 @@ static int read_words(struct words *w, int argc, char **argv)
 		else if (arg[0] == '-' || strchr(arg, '=') || isdigit((unsigned char)arg[0]))
 			continue;	/* an option, its number, another variable */
 		else
-			targets++, w->configures |= ends_in(arg, "config"), w->links |= is_linking(arg);
+			targets++, w->configures |= str_ends(arg, "config"), w->links |= is_linking(arg);
 	}
 	w->links |= !targets;
 	return 0;
@@ -178,7 +172,7 @@ static char *describe(const char *what, const char *path)
 
 	if (mapfile_init(&m, path))
 		return NULL;
-	char *s = xasprintf("%s %016llx", what, (unsigned long long)path_hash_bytes(PATH_HASH_START, m.data, m.size));
+	char *s = xasprintf("%s %016llx", what, (unsigned long long)fnv_bytes(FNV_START, m.data, m.size));
 	mapfile_release(&m);
 	return s;
 }
@@ -341,7 +335,7 @@ char *kbuild_command_line(const struct kbuild *k)
 	FILE *fp = text_open(&text, &size);
 
 	for (char **e = k->env; *e; e++) {
-		if (ends_in(*e, "="))
+		if (str_ends(*e, "="))
 			continue;	/* unset */
 		print_word(fp, *e);
 		fputc(' ', fp);
@@ -366,7 +360,7 @@ static int remove_module(const char *path, const struct stat *st, int type, stru
 {
 	(void)st;
 	(void)at;
-	return type == FTW_F && ends_in(path, ".ko") ? remove_file(path) : 0;
+	return type == FTW_F && str_ends(path, ".ko") ? remove_file(path) : 0;
 }
 
 /* Written before make runs: a build that stops has no vmlinux, and links it when it goes on. */

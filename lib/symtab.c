@@ -9,6 +9,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/str.h"
 #include "lib/symtab_build.h"
 
 struct symtab_text {
@@ -107,13 +108,6 @@ bool symtab_is_mapping_name(const char *name)
 	return name[0] == '$' && name[1] && strchr("atxdpbm", name[1]);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 bool symtab_is_boundary_name(const char *name, bool unsized)
 {
 	static const char *const exact[] = {
@@ -126,10 +120,10 @@ bool symtab_is_boundary_name(const char *name, bool unsized)
 	for (size_t i = 0; i < ARRAY_SIZE(exact); i++)
 		if (!strcmp(name, exact[i]))
 			return true;
-	if (ends_with(name, "text_start") || ends_with(name, "text_end"))
+	if (str_ends(name, "text_start") || str_ends(name, "text_end"))
 		return true;
 	return unsized && name[0] == '_' && name[1] == '_' &&
-	       (ends_with(name, "_start") || ends_with(name, "_end") || ends_with(name, "_begin"));
+	       (str_ends(name, "_start") || str_ends(name, "_end") || str_ends(name, "_begin"));
 }
 
 /* By address, then functions before labels, sized ones first, strong, weak, local, name, file. */
@@ -576,7 +570,7 @@ const char *symtab_arch(const struct symtab *st)
 
 bool identity_is_module(const char *identity)
 {
-	return strchr(identity, '@') && ends_with(identity, ".ko");
+	return strchr(identity, '@') && str_ends(identity, ".ko");
 }
 
 /* Length of a known suffix that ends name[0, len), 0 when there is none. */

@@ -8,6 +8,7 @@
 
 #include "analyze/image/image.h"
 #include "lib/mem.h"
+#include "lib/str.h"
 
 /* Functions that never return: tools/objtool/noreturns.h of Linux names them, of old in check.c. */
 static const char *const noreturns[] = {
@@ -51,20 +52,13 @@ static bool begins_with_any(const char *name, const char *const *list, size_t nr
 	return false;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-	size_t n = strlen(name), m = strlen(end);
-
-	return n >= m && !strcmp(name + n - m, end);
-}
-
 static unsigned char traits_of(const char *name)
 {
 	unsigned char t = 0;
 
 	if (is_listed(name, noreturns, ARRAY_SIZE(noreturns)))
 		t |= PROGRAM_NORETURN | PROGRAM_COLD;
-	if (is_listed(name, reporters, ARRAY_SIZE(reporters)) || ends_in(name, ".cold"))
+	if (is_listed(name, reporters, ARRAY_SIZE(reporters)) || str_ends(name, ".cold"))
 		t |= PROGRAM_COLD;
 	if (begins_with_any(name, tracers, ARRAY_SIZE(tracers)))
 		t |= PROGRAM_COLD;

@@ -20,16 +20,9 @@
 #include "ldscripts/wrapper/wrapper_parts.h"
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/fnv.h"
 #include "lib/index.h"
 #include "lib/mem.h"
-
-/* FNV-1a: tells files apart that change by accident, not by malice. */
-static uint64_t hash_bytes(uint64_t h, const char *data, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ (unsigned char)data[i]) * 0x100000001b3ull;
-	return h;
-}
 
 static int print_content(FILE *fp, const char *what, const char *path)
 {
@@ -38,7 +31,7 @@ static int print_content(FILE *fp, const char *what, const char *path)
 	if (mapfile_init(&m, path))
 		return -1;
 	fprintf(fp, "%s %zu %016llx\n", what, m.size,
-		(unsigned long long)hash_bytes(0xcbf29ce484222325ull, m.data, m.size));
+		(unsigned long long)fnv_bytes(FNV_START, m.data, m.size));
 	mapfile_release(&m);
 	return 0;
 }
