@@ -310,14 +310,20 @@ static void complete_paths(struct completer *c)
 	}
 }
 
+/* The i-th activation, when it stands in paths of a function that was taken into the output; else NULL. */
+static const struct activation *emitted_activation(const struct completer *c, uint32_t i)
+{
+	const struct activation *act = c->acts.items[i];
+
+	return act && act->weight > 0 && c->emitted[act->func] ? act : NULL;
+}
+
 /* Calls that follow from the activations' expected weights, beyond those seen. */
 static void add_calls(struct completer *c)
 {
 	for (uint32_t i = 0; i < c->acts.keys.nr_keys; i++) {
-		const struct activation *act = c->acts.items[i];
-		if (!act || act->weight <= 0)
-			continue;
-		if (!c->emitted[act->func])
+		const struct activation *act = emitted_activation(c, i);
+		if (!act)
 			continue;
 		uint32_t caller = out_func(c, act->func);
 		for (uint32_t k = 0; k < act->nr_calls; k++) {
@@ -333,10 +339,8 @@ static void add_calls(struct completer *c)
 static void add_touches(struct completer *c)
 {
 	for (uint32_t i = 0; i < c->acts.keys.nr_keys; i++) {
-		const struct activation *act = c->acts.items[i];
-		if (!act || act->weight <= 0)
-			continue;
-		if (!c->emitted[act->func])
+		const struct activation *act = emitted_activation(c, i);
+		if (!act)
 			continue;
 		uint32_t func = out_func(c, act->func);
 		for (uint32_t k = 0; k < act->nr_chunks; k++)
