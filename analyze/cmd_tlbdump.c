@@ -194,8 +194,7 @@ static uint32_t count_distinct(uint64_t *x, uint32_t nr)
 {
 	uint32_t n = 0;
 
-	if (nr)
-		qsort(x, nr, sizeof(*x), cmp_u64);
+	sort_array(x, nr, sizeof(*x), cmp_u64);
 	for (uint32_t i = 0; i < nr; i++)
 		n += !i || x[i] != x[i - 1];
 	return n;

@@ -102,8 +102,7 @@ static void write_sources(struct writer *w)
 
 	for (uint32_t i = 0; i < w->p->nr_sources; i++)
 		profile_merge_source(&folded, &w->p->sources[i]);
-	if (folded.nr_sources)
-		qsort(folded.sources, folded.nr_sources, sizeof(*folded.sources), cmp_sources);
+	sort_array(folded.sources, folded.nr_sources, sizeof(*folded.sources), cmp_sources);
 	for (uint32_t i = 0; i < folded.nr_sources; i++)
 		write_source(w, &folded.sources[i]);
 	profile_release(&folded);

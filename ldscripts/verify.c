@@ -371,8 +371,7 @@ static uint32_t path_pages(const struct check *c, const struct plan_path *path, 
 			}
 		}
 	}
-	if (nr)
-		qsort(pages, nr, sizeof(*pages), compare_pages);
+	sort_array(pages, nr, sizeof(*pages), compare_pages);
 	for (uint32_t i = 0; i < nr; i++)
 		distinct += !i || pages[i] != pages[i - 1];
 	free(pages);

@@ -102,8 +102,7 @@ int symtab_read_kallsyms(struct symtab *st, const char *path)
 	symtab_begin(st);
 	struct input *in = input_open(path);
 	if (in && !read_lines(st, in, &b)) {
-		if (b.nr_addrs)
-			qsort(b.addrs, b.nr_addrs, sizeof(*b.addrs), cmp_u64);
+		sort_array(b.addrs, b.nr_addrs, sizeof(*b.addrs), cmp_u64);
 		ret = symtab_finish(st, path, next_symbol, &b);
 	}
 	input_close(in);

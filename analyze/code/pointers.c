@@ -81,8 +81,7 @@ static void scan_objects(struct pointers *p, const struct text *text, const stru
 	uint32_t kept = 0;
 	uint64_t end = 0;
 
-	if (p->nr_objects)
-		qsort(p->objects, p->nr_objects, sizeof(*p->objects), compare_objects);
+	sort_array(p->objects, p->nr_objects, sizeof(*p->objects), compare_objects);
 	for (uint32_t i = 0; i < p->nr_objects; i++) {
 		struct pointer_object o = p->objects[i];
 		if (o.addr < end)	/* an alias of the one before, or a part of it */

@@ -168,8 +168,7 @@ void figures_settle(struct figures *f, const char *const *paths, uint32_t nr_pat
 		s->label = keep(f, many && s->host[0] ? s->host : short_path(paths, nr_paths, s->operand));
 	}
 	tell_apart(f, paths, nr_paths);
-	if (f->nr_values)
-		qsort(f->values, f->nr_values, sizeof(*f->values), compare_values);
+	sort_array(f->values, f->nr_values, sizeof(*f->values), compare_values);
 }
 
 /* The first value at or behind (figure, side). */

@@ -372,8 +372,7 @@ struct activation *activation_get(struct activations *a, uint32_t func, struct s
 
 	if (!nr_stops && a->plain[func])
 		return a->plain[func];
-	if (nr_stops)
-		qsort(stops, nr_stops, sizeof(*stops), compare_stops);
+	sort_array(stops, nr_stops, sizeof(*stops), compare_stops);
 	if (words > ARRAY_SIZE(small))
 		key = xcalloc(words, sizeof(*key));
 	key[0] = func;

@@ -37,8 +37,7 @@ static void drop_overlaps(struct text *t)
 {
 	uint32_t kept = 0;
 
-	if (t->nr_sections)
-		qsort(t->sections, t->nr_sections, sizeof(*t->sections), compare_sections);
+	sort_array(t->sections, t->nr_sections, sizeof(*t->sections), compare_sections);
 	for (uint32_t i = 0; i < t->nr_sections; i++) {
 		const struct text_section *last = kept ? &t->sections[kept - 1] : NULL;
 		if (!last || t->sections[i].addr >= last->addr + last->size)

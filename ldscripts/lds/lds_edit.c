@@ -46,8 +46,7 @@ static void edits_write(struct edits *e, const struct lds *l, FILE *fp)
 {
 	size_t pos = 0;
 
-	if (e->nr)
-		qsort(e->v, e->nr, sizeof(*e->v), compare_edits);
+	sort_array(e->v, e->nr, sizeof(*e->v), compare_edits);
 	for (unsigned int i = 0; i < e->nr; i++) {
 		const struct edit *ed = &e->v[i];
 

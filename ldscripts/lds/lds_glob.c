@@ -129,8 +129,7 @@ char *lds_main_patterns(const struct lds *l, const struct lds_stmt *main_stmt)
 			for (unsigned int k = 0; &sec->stmts[j] != main_stmt && k < sec->stmts[j].nr_patterns; k++)
 				add_word(&w, sec->stmts[j].patterns[k]);
 	}
-	if (w.nr)
-		qsort(w.v, w.nr, sizeof(*w.v), compare_words);
+	sort_array(w.v, w.nr, sizeof(*w.v), compare_words);
 	FILE *fp = text_open(&out, &size);
 
 	print_node(fp, &w, 0, w.nr, 0);

@@ -80,8 +80,7 @@ static char *hot_statements(const struct profile *p, const char *module)
 		ALLOC_GROW(funcs, nr + 1, alloc);
 		funcs[nr++] = (struct hot_func){ name, p->funcs[i].samples + p->funcs[i].calls };
 	}
-	if (nr)
-		qsort(funcs, nr, sizeof(*funcs), compare_hot);
+	sort_array(funcs, nr, sizeof(*funcs), compare_hot);
 	for (uint32_t i = 0; i < nr; i++) {
 		fprintf(fp, "*(.text.%s)\n", funcs[i].name);
 		free(funcs[i].name);

@@ -53,8 +53,7 @@ static void say_lost(const struct job *job)
 		ALLOC_GROW(lost, nr + 1, alloc);
 		lost[nr++] = (struct lost){ profile_func_name(p, i), p->funcs[i].samples + p->funcs[i].calls };
 	}
-	if (nr)
-		qsort(lost, nr, sizeof(*lost), by_weight);
+	sort_array(lost, nr, sizeof(*lost), by_weight);
 	detail("%u of %u functions of the profile are not in this kernel, or cannot be told from namesakes", nr,
 	       p->names.nr_keys);
 	for (uint32_t i = 0; i < nr && (i < NAMED || verbosity >= VERY); i++)
@@ -105,8 +104,7 @@ static void say_units(const struct plan *plan)
 	       plan->nr_units - moved);
 	for (uint32_t r = 0; r < whys.nr_keys; r++)
 		reasons[r].why = index_str(&whys, r);
-	if (whys.nr_keys)
-		qsort(reasons, whys.nr_keys, sizeof(*reasons), by_number);
+	sort_array(reasons, whys.nr_keys, sizeof(*reasons), by_number);
 	for (uint32_t r = 0; r < whys.nr_keys; r++)
 		detail("%u units stay: %s", reasons[r].nr, reasons[r].why);
 	index_release(&whys);

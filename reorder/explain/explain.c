@@ -178,8 +178,7 @@ static void fill_paths(struct explanation *e)
 			e->paths[e->nr_paths++] = (struct explain_path){ i, u[k].weight };
 		}
 	}
-	if (e->nr_paths)
-		qsort(e->paths, e->nr_paths, sizeof(*e->paths), by_path_weight);
+	sort_array(e->paths, e->nr_paths, sizeof(*e->paths), by_path_weight);
 }
 
 void explanation_init(struct explanation *e, const struct plan *p, const struct profile *profile,

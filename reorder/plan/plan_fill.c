@@ -275,11 +275,9 @@ static void finish_paths(struct fill *f)
 	for (uint32_t i = 0; i < p->nr_paths; i++) {
 		const struct plan_path *path = &p->paths[i];
 
-		if (path->nr_uses)
-			qsort(p->uses + path->first_use, path->nr_uses, sizeof(*p->uses), use_by_weight);
+		sort_array(p->uses + path->first_use, path->nr_uses, sizeof(*p->uses), use_by_weight);
 	}
-	if (p->nr_paths)
-		qsort(p->paths, p->nr_paths, sizeof(*p->paths), by_weight);
+	sort_array(p->paths, p->nr_paths, sizeof(*p->paths), by_weight);
 }
 
 static const char *unit_name(struct plan *p, const struct image *img, const struct unit *u)
@@ -469,8 +467,7 @@ static void fill_edges(struct fill *f)
 		ALLOC_GROW(p->edges, p->nr_edges + 1, p->alloc_edges);
 		p->edges[p->nr_edges++] = (struct plan_edge){ from, to, e->weight };
 	}
-	if (p->nr_edges)
-		qsort(p->edges, p->nr_edges, sizeof(*p->edges), edge_order);
+	sort_array(p->edges, p->nr_edges, sizeof(*p->edges), edge_order);
 }
 
 static const char *const policy_names[] = {

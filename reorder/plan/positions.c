@@ -107,8 +107,7 @@ void positions_fill(struct plan *p, const struct image *img, const struct layout
 			add_changed(p, all + i, end - i);
 	}
 	free(all);
-	if (p->nr_positions)
-		qsort(p->positions, p->nr_positions, sizeof(*p->positions), compare_position);
+	sort_array(p->positions, p->nr_positions, sizeof(*p->positions), compare_position);
 }
 
 void positions_warn(const struct plan *p)

@@ -125,8 +125,7 @@ static void choose(struct graph *g)
 		r[g->nr_candidates++] = (struct ranked){ i, rank_of(g, i) };
 		g->keep[i] = false;
 	}
-	if (g->nr_candidates)
-		qsort(r, g->nr_candidates, sizeof(*r), by_rank);
+	sort_array(r, g->nr_candidates, sizeof(*r), by_rank);
 	while (g->nr_kept < g->nr_candidates && g->nr_kept < g->o->nr_nodes &&
 	       100 * r[g->nr_kept].rank >= g->o->node_percent) {
 		uint32_t unit = r[g->nr_kept++].unit;

@@ -80,8 +80,7 @@ static void match_paths(struct diff *d)
 		all[d->nr_paths].order = fabs(path_change(d, &all[i]));
 		d->nr_paths++;
 	}
-	if (d->nr_paths)
-		qsort(all, d->nr_paths, sizeof(*all), by_order);
+	sort_array(all, d->nr_paths, sizeof(*all), by_order);
 	d->paths = all;
 	index_release(&keys);
 }

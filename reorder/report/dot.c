@@ -379,8 +379,7 @@ static uint32_t crossing_edges(const struct panel *pn, bool after, struct drawn_
 		out[nr++] = (struct drawn_edge){ i, e->weight };
 		*total += e->weight;
 	}
-	if (nr)
-		qsort(out, nr, sizeof(*out), heavier);
+	sort_array(out, nr, sizeof(*out), heavier);
 	return nr;
 }
 

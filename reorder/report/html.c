@@ -441,8 +441,7 @@ static void put_fixed(const struct plan *p, FILE *fp)
 	for (uint32_t i = 0; i < p->nr_units; i++)
 		if (!p->units[i].moved)
 			list[nr++] = (struct fixed){ i, p->units[i].path_weight };
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_weight);
+	sort_array(list, nr, sizeof(*list), by_weight);
 	fputs("<section id=\"fixed\" aria-labelledby=\"fixed-title\"><h2 id=\"fixed-title\">What was not "
 	      "moved, and why</h2>\n",
 	      fp);

@@ -168,8 +168,7 @@ static void put_edges(const struct plan *p, FILE *fp)
 {
 	struct plan_edge *e = xmemdup(p->edges, p->nr_edges * sizeof(*e));
 
-	if (p->nr_edges)
-		qsort(e, p->nr_edges, sizeof(*e), heavier);
+	sort_array(e, p->nr_edges, sizeof(*e), heavier);
 	fputs(",\n\"e\":[", fp);
 	for (uint32_t i = 0; i < p->nr_edges && i < MAX_EDGES; i++)
 		fprintf(fp, "%s%" PRIu32 ",%" PRIu32 ",%" PRIu64, i ? "," : "", e[i].from, e[i].to,

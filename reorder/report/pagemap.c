@@ -273,8 +273,7 @@ static void count_shares(struct pagemap *m, const struct view *v, bool after)
 			nr += n;
 		}
 	}
-	if (nr)
-		qsort(pages, nr, sizeof(*pages), by_page);
+	sort_array(pages, nr, sizeof(*pages), by_page);
 	m->nr_pages = 0;
 	for (uint32_t i = 0; i < m->nr_blocks; i++) {
 		double sum = 0;
@@ -299,8 +298,7 @@ void pagemap_init(struct pagemap *m, const struct view *v, bool after)
 	for (uint32_t i = 0; i < p->nr_units; i++)
 		if (v->heat[i] >= 0)
 			add_unit(m, v, i, after ? p->units[i].addr : p->units[i].addr_before);
-	if (m->nr_pieces)
-		qsort(m->pieces, m->nr_pieces, sizeof(*m->pieces), by_address);
+	sort_array(m->pieces, m->nr_pieces, sizeof(*m->pieces), by_address);
 	find_blocks(m, v);
 	if (m->block_bytes == p->machine.page_bytes)
 		count_shares(m, v, after);
