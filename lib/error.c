@@ -17,7 +17,8 @@ static void report(const char *kind, const char *fmt, va_list ap)
 	funlockfile(stderr);
 }
 
-int error(const char *fmt, ...)
+/* Names in parentheses: `make messages` has macros of these names, which count the calls. */
+int (error)(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -27,7 +28,7 @@ int error(const char *fmt, ...)
 	return -1;
 }
 
-void warn(const char *fmt, ...)
+void (warn)(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -60,7 +61,7 @@ void detail(const char *fmt, ...)
 	va_end(ap);
 }
 
-void die(const char *fmt, ...)
+void (die)(const char *fmt, ...)
 {
 	va_list ap;
 

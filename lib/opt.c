@@ -18,7 +18,8 @@ bool opt_json;
 /* getopt_long values of options: the index in the table, above any letter. */
 enum { LONG_BASE = 256 };
 
-int usage_error(const char *command, const char *fmt, ...)
+/* In parentheses as in error.c. */
+int (usage_error)(const char *command, const char *fmt, ...)
 {
 	va_list ap;
 	char *msg;

@@ -55,7 +55,22 @@ coverage:
 coverage-tests: $(O)/hottext $(O)/hottext-qemu.so $(UNIT_TESTS:%=$(O)/tests/unit/%) $(MORE_TESTS)
 	$(Q)HOTTEXT=$(O)/hottext tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(MORE_TESTS) $(BATS_TESTS:%=tests/%.bats)
 
-.PHONY: coverage coverage-tests fuzz
+# The tests in a build that notes which messages were raised: their number, and each that none raises.
+MESSAGES_O := $(O)-messages
+messages:
+	$(Q)tests/setup.sh
+	$(Q)mkdir -p $(MESSAGES_O)
+	$(Q)rm -f $(MESSAGES_O)/raised
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -O1 -c -o $(MESSAGES_O)/messages.o tests/coverage/messages.c
+	$(Q)$(MAKE) --no-print-directory O=$(MESSAGES_O) CFLAGS='-O1 -include tests/coverage/messages.h' \
+		LIBS='$(MESSAGES_O)/messages.o' HOTTEXT_MESSAGES=$(abspath $(MESSAGES_O)/raised) messages-tests
+	$(Q)tests/coverage/messages.sh $(MESSAGES_O)/hottext $(MESSAGES_O)/raised
+
+messages-tests: $(O)/hottext $(O)/hottext-qemu.so $(UNIT_TESTS:%=$(O)/tests/unit/%)
+	$(Q)HOTTEXT=$(O)/hottext HOTTEXT_MESSAGES=$(HOTTEXT_MESSAGES) \
+		tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
+
+.PHONY: coverage coverage-tests fuzz messages messages-tests
 
 # Unit tests' objects stay for the next link.
 .SECONDARY: $(UNIT_TESTS:%=$(O)/tests/unit/%.o) $(O)/tests/fuzz/corpus.o
