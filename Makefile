@@ -196,7 +196,8 @@ help:
 	@echo 'make demo       run the main job on the bundled sample kernel'
 	@echo 'make check      run the tests'
 	@echo 'make fuzz       fuzz the readers (TARGET="perfdata lds" SECONDS=60)'
-	@echo 'make coverage   lines and messages that the tests reach'
+	@echo 'make coverage   lines that the tests reach'
+	@echo 'make messages   messages that the tests raise'
 	@echo 'make lint       static analysis'
 	@echo 'make check-valgrind  the tests under valgrind'
 	@echo 'make check-kernel  build, order, boot and measure real kernels (KERNELS="x86_64 ppc405")'
@@ -205,6 +206,7 @@ help:
 	@echo 'make dist       the source tarball'
 	@echo 'make deb        the Debian packages'
 	@echo 'make check-dist install, package, and build twice the same'
+	@echo 'make check-stranger  README\''s two commands in a fresh Debian'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: V=1 (show commands), O=DIR (build folder), SAN=1 (ASan and UBSan), DESTDIR, prefix'
 

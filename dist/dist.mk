@@ -11,4 +11,8 @@ deb:
 check-dist: all
 	$(Q)tests/run.sh tests/dist.bats
 
-.PHONY: check-dist deb dist
+# A stranger's first hour: README's two commands in a fresh Debian (CI=1: .ci/run up to the kernel). ROOT: kept there.
+check-stranger:
+	$(Q)dist/stranger.sh $(ROOT)
+
+.PHONY: check-dist check-stranger deb dist

@@ -10,7 +10,10 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 HOTTEXT_MESSAGES_LIST=1 "$hottext" | grep -v '^tests/' | sort -t: -k1,1 -k2,2n > "$tmp/calls"
-[ -s "$tmp/calls" ] && [ -s "$log" ] || { echo "nothing was noted"; exit 1; }
+if [ ! -s "$tmp/calls" ] || [ ! -s "$log" ]; then
+	echo "nothing was noted"
+	exit 1
+fi
 
 # "file:line<tab>reason", a line each; plugin.c is QEMU's and no part of the program.
 grep -rnE '\b(fail|bad|bad_line|damaged)\([^"]*"' lib collect analyze reorder ldscripts --include='*.c' |
