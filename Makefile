@@ -206,7 +206,7 @@ help:
 	@echo 'make dist       the source tarball'
 	@echo 'make deb        the Debian packages'
 	@echo 'make check-dist install, package, and build twice the same'
-	@echo 'make check-stranger  README\''s two commands in a fresh Debian'
+	@echo 'make check-stranger  the commands of README in a fresh Debian'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: V=1 (show commands), O=DIR (build folder), SAN=1 (ASan and UBSan), DESTDIR, prefix'
 

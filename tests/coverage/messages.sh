@@ -27,10 +27,10 @@ grep -rnE '\b(fail|bad|bad_line|damaged)\([^"]*"' lib collect analyze reorder ld
 		}
 	}' > "$tmp/reasons"
 
-awk -F '\t' -v log="$log" '
+awk -F '\t' -v noted="$log" '
 BEGIN {
 	FS = "\t"
-	while ((getline < log) > 0) {
+	while ((getline < noted) > 0) {
 		said[$1] = 1
 		file = $1
 		sub(/:.*/, "", file)
