@@ -46,6 +46,7 @@ COLLECT_SRCS := \
 	collect/ftrace/funcgraph.c \
 	collect/ftrace/tracedat.c \
 	collect/ftrace/tracedat_repair.c \
+	collect/ftrace/tracedat_repair7.c \
 	collect/perf/perfdata.c \
 	collect/perf/perfdata_events.c \
 	collect/perf/perfdata_file.c \

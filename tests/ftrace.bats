@@ -122,6 +122,39 @@ same() {	# same INPUT PROFILE TOTALS
 	[ "$status" -eq 1 ]
 }
 
+@test "trace.dat of version 7 cut among its records: --force uses the whole ones and says what is lost" {
+	forced() {	# forced FILE BYTES TOTAL WARNING
+		head -c "$2" "$1" > "$dir/cut.dat"
+		collect_to cut --force "$dir/cut.dat"
+		printf '%s\n' "hottext: warning: '$dir/cut.dat' is truncated: $4" \
+			"hottext: $3 samples, $3 kernel, $3 resolved, 0 unresolved, 0 lost" | diff - "$dir/cut.err"
+	}
+	# Two buffers, each followed by where its records are.
+	forced $data/instances.dat 372914 8 "what stood behind its first buffers is lost"
+	forced $data/instances.dat 374000 8 "what stood behind its first buffers is lost"
+	forced $data/instances.dat 376919 20 "what stood behind the first 3989 bytes of its last buffer is lost"
+	[ "$(grep -c '^func vfs_' "$dir/cut")" -eq 2 ]
+	# Where each buffer is, is whole; only names of sections are cut.
+	head -c 377050 $data/instances.dat > "$dir/cut.dat"
+	collect_to cut --force "$dir/cut.dat"
+	cmp $data/instances.dat.hot "$dir/cut"
+	command -v trace-cmd || skip "no trace-cmd"
+	trace-cmd convert -i $data/graph.dat -o "$dir/plain.dat" --compression none > "$dir/log" 2>&1
+	# Behind the last of its four pages stand the options of 79 bytes and the strings.
+	end=$(grep -obUaP '\x03\x00\x2b\x00\x00\x00' "$dir/plain.dat" | tail -n 1 | cut -d: -f1)
+	status=0
+	head -c $((end - 16 - 5000)) "$dir/plain.dat" > "$dir/cut.dat"
+	collect_to cut "$dir/cut.dat" || status=$?
+	[ "$status" -eq 1 ]
+	collect_to cut --force "$dir/cut.dat"
+	grep -q "is truncated: of the [0-9]* bytes of its last buffer the last 8192 are lost$" "$dir/cut.err"
+	some=$(awk '/^func / { n += $4 } END { print n }' "$dir/cut")
+	[ "$some" -gt 50 ]
+	[ "$some" -lt 205 ]
+	collect_to whole --force "$dir/plain.dat"
+	cmp $data/graph.dat.hot "$dir/whole"
+}
+
 @test "trace.dat with damage anywhere is read or refused, never a crash" {
 	size=$(stat -c %s $data/graph.dat)
 	for at in 12 40 90 200 700 3000 20000 200000 $((size - 5000)) $((size - 300)) $((size - 20)); do

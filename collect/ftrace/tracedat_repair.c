@@ -11,6 +11,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "tracedat_repair7.h"
 
 /* trace-cmd.dat.v6(5) */
 enum {
@@ -94,24 +95,97 @@ static bool copy(int from, FILE *to, uint64_t bytes)
 	return !fflush(to);
 }
 
-int tracedat_repair(int fd, const char *name)
+/* A copy of the first bytes of the file, in an unnamed one; NULL on an error. */
+static FILE *copy_head(int fd, uint64_t bytes)
+{
+	FILE *fp = tmpfile();
+
+	if (fp && copy(fd, fp, bytes))
+		return fp;
+	if (fp)
+		fclose(fp);
+	return NULL;
+}
+
+/* The descriptor of fp, at its begin, fp being closed. */
+static int take_fd(FILE *fp)
+{
+	int fd = lseek(fileno(fp), 0, SEEK_SET) ? -1 : dup(fileno(fp));
+
+	fclose(fp);
+	return fd;
+}
+
+static int repair6(int fd, const char *name)
 {
 	struct head h = { 0 };
-	FILE *whole = NULL;
 	int ret = -1;
 
-	if (read_head(&h, fd) && read_table(&h) && (whole = tmpfile())) {
+	if (read_head(&h, fd) && read_table(&h)) {
 		uint64_t pages = (h.file_size - h.first) / h.page, all = (h.end - h.first) / h.page;
+		FILE *whole = copy_head(fd, h.first + pages * h.page);
 
-		if (copy(fd, whole, h.first + pages * h.page) && !ftruncate(fileno(whole), (off_t)h.end) &&
-		    !lseek(fileno(whole), 0, SEEK_SET))
-			ret = dup(fileno(whole));
+		if (whole && !ftruncate(fileno(whole), (off_t)h.end))
+			ret = take_fd(whole);
+		else if (whole)
+			fclose(whole);
 		if (ret >= 0)
 			warn("'%s' is truncated: of its %llu pages of events the last %llu are lost", name,
 			     (unsigned long long)all, (unsigned long long)(all - pages));
 	}
-	if (whole)
-		fclose(whole);
 	free(h.bytes);
 	return ret;
+}
+
+static bool write_mend(FILE *whole, const struct tracedat_mend *m)
+{
+	for (uint32_t i = 0; i < m->nr_patches; i++) {
+		const struct tracedat_patch *p = &m->patches[i];
+		unsigned char bytes[8];
+
+		for (uint32_t k = 0; k < p->size; k++)
+			bytes[m->big ? p->size - 1 - k : k] = (unsigned char)(p->value >> 8 * k);
+		if (pwrite(fileno(whole), bytes, p->size, (off_t)p->off) != (ssize_t)p->size)
+			return false;
+	}
+	return !m->tail ||
+	       pwrite(fileno(whole), m->tail, m->tail_size, (off_t)m->keep) == (ssize_t)m->tail_size;
+}
+
+static void tell_loss(const struct tracedat_mend *m, const char *name)
+{
+	if (!m->tail)
+		warn("'%s' is truncated: what stood behind its first buffers is lost", name);
+	else if (m->all > m->used)
+		warn("'%s' is truncated: of the %llu bytes of its last buffer the last %llu are lost", name,
+		     (unsigned long long)m->all, (unsigned long long)(m->all - m->used));
+	else
+		warn("'%s' is truncated: what stood behind the first %llu bytes of its last buffer is lost", name,
+		     (unsigned long long)m->used);
+}
+
+static int repair7(int fd, const char *name)
+{
+	struct tracedat_mend m;
+	struct stat st;
+	int ret = -1;
+
+	if (fstat(fd, &st) || !tracedat_mend7(fd, (uint64_t)st.st_size, &m))
+		return -1;
+	FILE *whole = copy_head(fd, m.keep);
+	if (whole && write_mend(whole, &m))
+		ret = take_fd(whole);
+	else if (whole)
+		fclose(whole);
+	if (ret >= 0)
+		tell_loss(&m, name);
+	free(m.tail);
+	return ret;
+}
+
+int tracedat_repair(int fd, const char *name)
+{
+	int ret = repair6(fd, name);
+
+	return ret < 0 ? repair7(fd, name) : ret;
 }

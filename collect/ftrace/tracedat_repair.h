@@ -3,10 +3,10 @@
 #define COLLECT_FTRACE_TRACEDAT_REPAIR_H
 
 /*
- * A trace.dat of version 6 tells where each CPU's pages are before they come, so one
- * that was cut short among them still has whole pages: an unnamed copy in which the
- * missing ones are empty, and a warning of how much is lost. -1 when the file is not
- * such a one: whole, of version 7 (its tables stand at the end), or cut before its pages.
+ * The whole records of a trace.dat that was cut short: an unnamed copy that libtracecmd
+ * reads, and a warning of how much is lost. Version 6 tells where each CPU's pages are
+ * before they come: missing ones are made empty. Version 7 tells so behind them:
+ * tracedat_repair7.h. -1 when the file is whole, or cut before its records.
  */
 int tracedat_repair(int fd, const char *name);
 
