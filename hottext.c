@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The dispatcher: hottext COMMAND ARGS..., or hottext-ld ARGS... */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <jansson.h>
 
 #include "analyze/commands.h"
 #include "collect/commands.h"
@@ -97,6 +100,8 @@ int main(int argc, char **argv)
 	const char *self = strrchr(argv[0], '/');
 
 	outfile_catch_signals();
+	signal(SIGCHLD, SIG_DFL);	/* ignored, how a linker ended could not be told */
+	json_set_alloc_funcs(xmalloc, free);	/* libjansson crashes where memory runs out */
 	self = self ? self + 1 : argv[0];
 	if (!strcmp(self, "hottext-ld"))
 		return ld_command.run(argc - 1, argv + 1);

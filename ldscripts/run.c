@@ -52,6 +52,7 @@ int run_linker(char **argv)
 {
 	struct sigaction act = { .sa_handler = forward }, old[ARRAY_SIZE(signals)];
 	int status = 0;
+	pid_t ended = 0;
 
 	if (caught)
 		return EXIT_FAILED;
@@ -68,12 +69,14 @@ int run_linker(char **argv)
 	child = pid;
 	if (pid < 0)
 		error("cannot run '%s': %s", argv[0], strerror(errno));
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	while (pid > 0 && (ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 		;
+	if (ended < 0)
+		error("cannot wait for '%s': %s", argv[0], strerror(errno));
 	child = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &old[i], NULL);
-	if (pid < 0 || caught)
+	if (pid < 0 || ended < 0 || caught)
 		return EXIT_FAILED;
 	if (WIFSIGNALED(status)) {
 		error("'%s' was killed by signal %d", argv[0], WTERMSIG(status));

@@ -99,7 +99,7 @@ fail_calls() {
 fail_memory() {
 	local n status
 	# The sanitizers' and gcov's own allocations would fail as well.
-	! LC_ALL=C grep -qaE '__asan_init|\.gcda' "$HOTTEXT" || return 0
+	! has_sanitizers || return 0
 	fresh
 	(cd "$dir" && LD_PRELOAD=$base/nomem.so NOMEM_AT=0 "${command[@]}") 9> "$dir/n" > "$dir/said" 2>&1
 	for n in $(moments "$(cat "$dir/n")" 12); do

@@ -64,3 +64,8 @@ stops() {
 	[ "$status" -eq "$1" ] || { echo "status $status: $output"; return 1; }
 	[ "$output" = "$2" ] || { echo "said: $output"; return 1; }
 }
+
+# Whether the program has what gets in the way of LD_PRELOAD: sanitizers, or gcov's own allocations.
+has_sanitizers() {
+	LC_ALL=C grep -qaE '__asan_init|\.gcda' "$HOTTEXT"
+}

@@ -2,10 +2,11 @@
 /*
  * inject CALLS FAULT N COMMAND...: runs hottext so that its N-th system call of a kind goes wrong.
  *
- *   CALLS   write, rename, close, fsync, open, read, make (temporary folders and the like) or any
+ *   CALLS   write, rename, close, fsync, open, read, make (temporary folders and the like), start (fork, threads),
+ *           pipe, wait, stat, remove, link (reading one), perf (perf_event_open), user (geteuid), map or any
  *   FAULT   an errno's name: the call is not made and fails so. "short": a write or read of half the bytes.
- *           A signal's name: it is sent before the call.
- *   N       0: nothing goes wrong; the number of such calls is printed on descriptor 9
+ *           "nobody": the call is not made and gives 65534. A signal's name: it is sent before the call.
+ *   N       "all" of them go wrong; 0: none, their number is printed on descriptor 9
  *
  * Counting starts when hottext looks at its SIGINT, which is the first thing it does: what the loader did before is
  * left alone. So are programs that it starts. Exits as the command did, 128 + N when a signal ended it; 125: cannot
@@ -36,8 +37,12 @@ static const struct {
 	{ "close", SYS_close }, { "fsync", SYS_fsync }, { "open", SYS_openat },
 	{ "read", SYS_read }, { "read", SYS_pread64 },
 	{ "make", SYS_mkdirat }, { "make", SYS_ftruncate },
+	{ "start", SYS_clone }, { "start", SYS_clone3 }, { "pipe", SYS_pipe2 }, { "wait", SYS_wait4 },
+	{ "stat", SYS_newfstatat }, { "stat", SYS_fstat }, { "remove", SYS_unlinkat }, { "link", SYS_readlinkat },
+	{ "perf", SYS_perf_event_open }, { "user", SYS_geteuid }, { "map", SYS_mmap },
 #ifdef SYS_rename
 	{ "rename", SYS_rename }, { "open", SYS_open }, { "make", SYS_mkdir },
+	{ "remove", SYS_unlink }, { "link", SYS_readlink },
 #endif
 };
 
@@ -46,14 +51,15 @@ static const struct {
 	int err, sig;
 } faults[] = {
 	{ "ENOSPC", ENOSPC, 0 }, { "EIO", EIO, 0 }, { "EINTR", EINTR, 0 }, { "ENOMEM", ENOMEM, 0 },
-	{ "EACCES", EACCES, 0 }, { "EMFILE", EMFILE, 0 }, { "EROFS", EROFS, 0 }, { "short", 0, 0 },
+	{ "EACCES", EACCES, 0 }, { "EMFILE", EMFILE, 0 }, { "EROFS", EROFS, 0 }, { "EAGAIN", EAGAIN, 0 },
+	{ "ECHILD", ECHILD, 0 }, { "ENOENT", ENOENT, 0 }, { "short", 0, 0 }, { "nobody", -65534, 0 },
 	{ "TERM", 0, SIGTERM }, { "INT", 0, SIGINT }, { "HUP", 0, SIGHUP }, { "KILL", 0, SIGKILL },
 };
 
 static const char *kind;
 static int fault_err, fault_sig;
 static unsigned long target, count;
-static bool counting;
+static bool counting, all;
 
 struct task {
 	pid_t pid;
@@ -143,7 +149,7 @@ static void on_call(struct task *t)
 	/* What the tests read is not what they try. */
 	if (!is_kind(info.entry.nr) || (info.entry.nr == SYS_write && info.entry.args[0] == STDERR_FILENO))
 		return;
-	if (++count != target)
+	if (++count != target && !all)
 		return;
 	if (fault_sig)
 		kill(t->pid, fault_sig);
@@ -209,6 +215,7 @@ int main(int argc, char **argv)
 		return CANNOT;
 	}
 	kind = argv[1];
+	all = !strcmp(argv[3], "all");
 	target = strtoul(argv[3], NULL, 10);
 	pid_t pid = fork();
 	if (!pid) {
@@ -226,7 +233,7 @@ int main(int argc, char **argv)
 	tasks[0].pid = pid;
 	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
 	status = follow(pid);
-	if (!target)
+	if (!target && !all)
 		dprintf(9, "%lu\n", count);
 	return status;
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * For LD_PRELOAD: a kernel of the test's own. tracefs is the folder PRETEND_TRACEFS (none: not mounted), and
+ * /proc/sys/kernel/kptr_restrict is the file PRETEND_KPTR_RESTRICT.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tracefs.h>
+
+int tracefs_tracing_dir_is_mounted(bool mount, const char **path)
+{
+	char *dir = getenv("PRETEND_TRACEFS");
+
+	(void)mount;
+	if (!dir)
+		return 0;
+	*path = dir;
+	tracefs_set_tracing_dir(dir);
+	return 1;
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	static FILE *(*real)(const char *, const char *);
+	const char *file = strcmp(path, "/proc/sys/kernel/kptr_restrict") ? NULL : getenv("PRETEND_KPTR_RESTRICT");
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "fopen");
+	return real(file ? file : path, mode);
+}

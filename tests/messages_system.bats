@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Messages about a system that fails: calls made to fail by tests/faults/inject.c, a tracefs of the test's own, no memory.
+load kernel.bash
+
+export ASAN_OPTIONS=detect_leaks=0
+# A run that is killed while it leaves its counts would spoil those of all others.
+export GCOV_PREFIX=$BATS_RUN_TMPDIR/gcov
+
+setup_file() {
+	local here=$PWD
+	cd "$BATS_FILE_TMPDIR"
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o inject "$here/tests/faults/inject.c"
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC -o nomem.so "$here/tests/faults/nomem.c"
+	# shellcheck disable=SC2046 # words
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC -o pretend.so "$here/tests/faults/pretend.c" $(pkg-config --cflags libtracefs)
+	make_kernel
+	kernel_link old
+	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > stacks.folded
+	"$HOTTEXT" collect -q --vmlinux old stacks.folded -o p.hot
+	"$HOTTEXT" optimize -q --machine generic-4k-32 old p.hot -o plan
+	cd "$here"
+}
+
+setup() {
+	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE KBUILD_OUTPUT LINK SCRIPT
+	TOP=$PWD base=$BATS_FILE_TMPDIR dir=$BATS_TEST_TMPDIR
+	cd "$dir"
+}
+
+injects() {
+	"$base/inject" any EIO 0 "$HOTTEXT" --version 9> "$dir/n" > "$dir/version" || skip "ptrace is not to be had here"
+}
+
+# says STATUS MESSAGE COMMAND...: it says just that and ends so.
+says() {
+	local want=$1 message=$2 status=0
+	shift 2
+	"$@" > out 2> err || status=$?
+	[ "$status" -eq "$want" ] && [ "$(cat err)" = "hottext: $message" ] && return
+	echo "wanted: $message, status $want; status $status, said:"
+	cat err
+	return 1
+}
+
+# fails KIND:FAULT MESSAGE COMMAND...: there is a call of that kind whose failure makes it say just that, with status 1.
+fails() {
+	local kind=${1%:*} fault=${1#*:} message=$2 n status
+	shift 2
+	"$base/inject" "$kind" "$fault" 0 "$@" 9> n > out 2> err || true
+	for ((n = 1; n <= $(cat n); n++)); do
+		status=0
+		"$base/inject" "$kind" "$fault" $n "$@" > out 2> err || status=$?
+		[ $status -ne 1 ] || [ "$(cat err)" != "hottext: $message" ] || return 0
+	done
+	echo "none of $(cat n) calls ($kind, $fault) made it say: $message; last:"
+	cat err
+	return 1
+}
+
+@test "messages: tracefs that is not there, or lacks what is needed" {
+	T=$dir/tracing
+	export LD_PRELOAD=$base/pretend.so
+	has_sanitizers && skip "the sanitizers want to be loaded first"
+	record=("$HOTTEXT" record ftrace -o trace.txt)
+	says 1 "cannot find tracefs: mount it (mount -t tracefs nodev /sys/kernel/tracing); the kernel needs CONFIG_FTRACE" \
+		"${record[@]}" -- true
+	export PRETEND_TRACEFS=$T
+	mkdir "$T"
+	echo nop > "$T/available_tracers"
+	says 1 "cannot use tracer 'function_graph': this kernel has none (CONFIG_FUNCTION_GRAPH_TRACER)" "${record[@]}" -- true
+	echo nop function_graph > "$T/available_tracers"
+	says 1 "cannot set tracing's 'buffer_size_kb' to '8192': No such file or directory" "${record[@]}" -- true
+	echo 1408 > "$T/buffer_size_kb"
+	says 1 "cannot set tracing's 'set_graph_function' to '': No such file or directory" "${record[@]}" -- true
+	says 1 "cannot limit the trace: this kernel cannot filter functions (CONFIG_DYNAMIC_FTRACE)" "${record[@]}" --syscall read -- true
+	printf '__x64_sys_read\nvfs_read\nvfs_write\n' > "$T/available_filter_functions"
+	says 1 "cannot trace system call 'warp': no such function" "${record[@]}" --syscall warp -- true
+	says 1 "cannot trace 'warp': no such traceable function" "${record[@]}" --function warp -- true
+	all="#### all functions enabled ####"
+	echo "$all" > "$T/set_graph_function"
+	echo nop > "$T/current_tracer"
+	says 1 "cannot read tracing's 'trace_pipe': No such file or directory" "${record[@]}" -- true
+	echo '# tracer: function_graph' > "$T/trace_pipe"
+	echo "$all" > "$T/set_graph_function"
+	says 1 "cannot switch tracing on: No such file or directory" "${record[@]}" -- true
+	[ ! -e trace.txt ]
+	echo 0 > "$T/tracing_on"
+	echo "$all" > "$T/set_graph_function"
+	says 0 "warning: cannot restore tracing's 'buffer_size_kb' to '1408': No such file or directory" \
+		"${record[@]}" -- rm "$T/buffer_size_kb"
+	[ "$(cat "$T/current_tracer")" = nop ]
+}
+
+@test "messages: tracefs whose files fail, and no rights to it" {
+	injects
+	has_sanitizers && skip "the sanitizers want to be loaded first"
+	export LD_PRELOAD=$base/pretend.so
+	fails user:nobody "cannot use tracefs: no right (run as root)" "$HOTTEXT" record ftrace -o trace.txt -- true
+	export PRETEND_TRACEFS=$dir/tracing
+	mkdir "$dir/tracing"
+	cd "$dir/tracing"
+	echo nop function_graph > available_tracers
+	for f in buffer_size_kb set_graph_function current_tracer trace_pipe tracing_on; do echo 0 > $f; done
+	printf '__x64_sys_read\nvfs_read\nvfs_write\n' > available_filter_functions
+	cd ..
+	fails open:EACCES "cannot add 'vfs_write' to tracing's 'set_graph_function': Permission denied" \
+		"$HOTTEXT" record ftrace --function vfs_read --function vfs_write -o trace.txt -- true
+	fails start:EAGAIN "cannot start a thread: Resource temporarily unavailable" "$HOTTEXT" record ftrace -o trace.txt -- true
+}
+
+@test "messages: kernels that let nobody sample them" {
+	printf '#!/bin/bash\nwhile [ "$1" != -o ]; do shift; done\necho data > "$2"\n' > perf
+	chmod +x perf
+	if ! has_sanitizers; then
+		echo 2 > kptr_restrict
+		LD_PRELOAD=$base/pretend.so PRETEND_KPTR_RESTRICT=$dir/kptr_restrict says 0 \
+			"warning: kernel addresses are hidden from perf: set sysctl kernel.kptr_restrict=0, else KASLR cannot be undone" \
+			"$HOTTEXT" record perf --perf ./perf -e cycles:k -o data -- true
+	fi
+	injects
+	fails perf:EACCES \
+		"cannot sample the whole system: no right (run as root, or set sysctl kernel.perf_event_paranoid=-1)" \
+		"$HOTTEXT" record perf --perf ./perf -o data
+	says 1 "cannot sample: No such file or directory (a kernel with CONFIG_PERF_EVENTS is needed)" \
+		"$base/inject" perf ENOENT all "$HOTTEXT" record perf --perf ./perf -o data
+}
+
+@test "messages: recorders that cannot start what they record" {
+	injects
+	printf '#!/bin/sh\nexit 0\n' > perf
+	chmod +x perf
+	run=("$HOTTEXT" record perf --perf ./perf -e cycles:k -o data)
+	fails pipe:EMFILE "cannot run './perf': Too many open files" "${run[@]}"
+	fails start:EAGAIN "cannot run './perf': Resource temporarily unavailable" "${run[@]}"
+	fails wait:ECHILD "cannot wait for the command: No child processes" "${run[@]}"
+	says 1 "cannot run './none': No such file or directory" "$HOTTEXT" record profile --file perf -o data -- ./none
+	cp perf counters
+	fails open:EACCES "cannot read 'counters': no right (run as root)" "$HOTTEXT" record profile --file counters -o data -- true
+	fails read:EIO "cannot read 'counters': Input/output error" "$HOTTEXT" record profile --file counters -o data -- true
+}
+
+@test "messages: a linker that cannot be started, waited for or found" {
+	injects
+	echo 'nop' | as -o a.o -
+	says 1 "cannot run './none': No such file or directory" env HOTTEXT_LD=./none "$HOTTEXT" ld a.o -o a
+	says 1 "cannot run './none': No such file or directory" env HOTTEXT_LD=./none "$HOTTEXT" ld -r a.o -o vmlinux.o
+	fails start:EAGAIN "cannot run 'ld': Resource temporarily unavailable" "$HOTTEXT" ld -r a.o -o vmlinux.o
+	fails wait:ECHILD "cannot wait for 'ld': No child processes" "$HOTTEXT" ld -r a.o -o vmlinux.o
+	printf '#!/bin/sh\nkill -KILL $$\n' > killed
+	chmod +x killed
+	says 1 "'./killed' was killed by signal 9" env HOTTEXT_LD=./killed "$HOTTEXT" ld -r a.o -o vmlinux.o
+	[ ! -e vmlinux.o ]
+}
+
+@test "messages: a failed link fails where SIGCHLD is ignored, too" {
+	printf '#!/bin/sh\nexit 3\n' > three
+	chmod +x three
+	echo 'nop' | as -o a.o -
+	status=0
+	HOTTEXT_LD=./three perl -e '$SIG{CHLD} = "IGNORE"; exec @ARGV' "$HOTTEXT" ld -r a.o -o vmlinux.o || status=$?
+	[ $status -eq 3 ]
+	[ ! -e vmlinux.o ]
+}
+
+@test "messages: scripts and outputs of the wrapper that cannot be written" {
+	injects
+	cp -a "$base"/{head.o,fs,kernel,lib,vmlinux.a} .
+	export HOTTEXT_PLAN=$base/plan
+	link=("$HOTTEXT" ld --no-warn-rwx-segments -z noexecstack --script="$DATA/lds/x86-64-6.1.lds" -o vmlinux --whole-archive vmlinux.a)
+	fails rename:EACCES "cannot write 'vmlinux': Permission denied" "${link[@]}"
+	[ ! -e vmlinux ]
+	unset HOTTEXT_PLAN
+	fails rename:EACCES "cannot write 'vmlinux.o': Permission denied" "$HOTTEXT" ld -r -o vmlinux.o --whole-archive vmlinux.a
+	fails rename:EACCES "cannot write 'x.map': Permission denied" "$HOTTEXT" ld -r -Map=x.map -o vmlinux.o lib/memcpy.o
+	[ ! -e vmlinux.o ]
+}
+
+@test "messages: no memory, at every allocation" {
+	has_sanitizers && skip "the sanitizers' own allocations would fail as well"
+	zstd -q "$base/p.hot" -o p.zst
+	for command in "collect" "collect -q p.zst -o x" "report -q $base/plan -o x.html" "verify -q $base/plan $base/old" \
+		"machines x" "reorder -q --machine generic-4k-32 $base/old p.zst -o x"; do
+		LD_PRELOAD=$base/nomem.so NOMEM_AT=0 "$HOTTEXT" $command 9> n > out 2> err || true
+		count=$(cat n)
+		for ((n = 1; n <= count; n += count > 300 ? count / 150 : 1)); do
+			status=0
+			LD_PRELOAD=$base/nomem.so NOMEM_AT=$n "$HOTTEXT" $command > out 2> err || status=$?
+			[ $status -le 3 ] || { echo "$command, allocation $n: status $status"; cat err; return 1; }
+			[ $status -ne 1 ] || [ "$(wc -l < err)" -eq 1 ] || { echo "$command, allocation $n"; cat err; return 1; }
+		done
+	done
+}
