@@ -239,6 +239,7 @@ BATS_TESTS := \
 	matrix \
 	measured \
 	messages \
+	messages_read \
 	messages_system \
 	modules \
 	optimize \
