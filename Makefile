@@ -196,6 +196,7 @@ help:
 	@echo 'make demo       run the main job on the bundled sample kernel'
 	@echo 'make check      run the tests'
 	@echo 'make fuzz       fuzz the readers (TARGET="perfdata lds" SECONDS=60)'
+	@echo 'make fuzz-all   the same for MINUTES, least fuzzed targets first; the table of what was done'
 	@echo 'make coverage   lines that the tests reach'
 	@echo 'make messages   messages that the tests raise'
 	@echo 'make lint       static analysis'

@@ -37,8 +37,15 @@ $(O)/fuzz/fuzz: $(FUZZ_OBJS)
 # All targets one after the other, or make fuzz TARGET="perfdata lds" SECONDS=600.
 TARGET ?=
 SECONDS ?= 60
+# What was found, kept and done stays beside the kernels' cache, so that the CPU time of many runs adds up.
+FUZZ_WORK ?= $(or $(HOTTEXT_CACHE),$(if $(filter 0,$(shell id -u)),/var/cache/hottext,$(HOME)/.cache/hottext))/fuzz
 fuzz: $(O)/fuzz/fuzz
-	$(Q)tests/fuzz/run.sh $< $(O)/fuzz-work $(SECONDS) $(TARGET)
+	$(Q)tests/fuzz/run.sh $< $(FUZZ_WORK) $(SECONDS) $(TARGET)
+
+# For MINUTES, always the target that its present sources were fuzzed least for; then the table of doc/testing.md.
+MINUTES ?= 0
+fuzz-all: $(O)/fuzz/fuzz
+	$(Q)tests/fuzz/all.sh $< $(FUZZ_WORK) $(MINUTES) $(TARGET)
 
 # All tests under gcov, in a build of their own: lines run by room, and messages that no test raises.
 COVERAGE_MIN ?= 90
@@ -70,7 +77,7 @@ messages-tests: $(O)/hottext $(O)/hottext-qemu.so $(UNIT_TESTS:%=$(O)/tests/unit
 	$(Q)HOTTEXT=$(O)/hottext HOTTEXT_MESSAGES=$(HOTTEXT_MESSAGES) \
 		tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
 
-.PHONY: coverage coverage-tests fuzz messages messages-tests
+.PHONY: coverage coverage-tests fuzz fuzz-all messages messages-tests
 
 # Unit tests' objects stay for the next link.
 .SECONDARY: $(UNIT_TESTS:%=$(O)/tests/unit/%.o) $(O)/tests/fuzz/corpus.o

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # run.sh FUZZER WORK SECONDS [TARGET...]: each target (all without one) for so many seconds of wall-clock time, one after
-# the other, from the corpus in the repository and what earlier runs left in WORK. Prints what was run; a finding is
-# left as WORK/TARGET-* and makes the exit status 1.
+# the other, from the corpus in the repository and what earlier runs left in WORK. Prints what was run, and adds it to
+# WORK/log: "TARGET KEY CPU-SECONDS RUNS FINDINGS", KEY being that of the sources (log.sh). A finding is left as
+# WORK/TARGET-* and makes the exit status 1.
 set -u
 fuzzer=$(realpath "$1") work=$2 seconds=$3
 shift 3
+. tests/fuzz/log.sh
 # shellcheck disable=SC2046 # a list of words
-[ $# -gt 0 ] || set -- $(sed -n 's/^\t{ "\([a-z]*\)", fuzz_.*/\1/p' tests/fuzz/targets.c)
+[ $# -gt 0 ] || set -- $(all_targets)
 
 # A malloc over 1 GB for a file of this size is a finding; so is a run of over 10 s.
 fuzz()
@@ -18,15 +20,19 @@ fuzz()
 }
 
 status=0
-TIMEFORMAT='time %R %U'
+TIMEFORMAT='time %R %U %S'
 for target; do
 	[ -d "tests/corpus/$target" ] || { echo "no target '$target'"; exit 2; }
 	mkdir -p "$work/$target"
 	log=$work/$target.log
-	found="no finding"
-	{ time fuzz "$target"; } > "$log" 2>&1 || { found="a finding, see $log"; status=1; }
+	found="no finding" findings=0 key=$(source_key "$target")
+	{ time fuzz "$target"; } > "$log" 2>&1 || { found="a finding, see $log"; findings=1; status=1; }
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-	read -r _ wall cpu < <(tail -n 1 "$log")
+	# A finding ends a run without its figures.
+	[ -n "$runs" ] || runs=$(sed -n 's/^#\([0-9]*\).*/\1/p' "$log" | tail -n 1)
+	read -r _ wall user system < <(tail -n 1 "$log")
+	cpu=$(echo "$user $system" | awk '{ print $1 + $2 }')
+	echo "$target $key $cpu ${runs:-0} $findings" >> "$work/log"
 	echo "$target: $wall s, of these $cpu s of CPU, ${runs:-?} runs, $(find "$work/$target" -type f | wc -l) inputs kept, $found"
 done
 exit $status
