@@ -78,14 +78,16 @@ static int run(int argc, char **argv)
 	return ret;
 }
 
-int optimize_for_wrapper(const char *vmlinux, const char *map, const char *trial, const char *profile,
-			 const char *plandir)
+int optimize_for_wrapper(const char *vmlinux, const char *name, const char *map, const char *trial,
+			 const char *profile, const char *plandir)
 {
 	struct job_options o = job_options;
 	struct job job;
 	struct plan plan;
 
 	o.vmlinux = vmlinux;
+	o.vmlinux_name = name;
+	o.unattended = true;
 	o.map = map;
 	o.trial = trial;
 	o.objects = ".";	/* ld's names count from where it runs */

@@ -74,14 +74,15 @@ static int check_match(const struct job *job)
 	const struct match_totals *m = &job->cg.match;
 	uint64_t found = m->exact + m->name + m->normalized, all = found + m->unmatched;
 	double share = all ? 100.0 * (double)found / (double)all : 0;
+	const char *kernel = job->opts->vmlinux_name ? job->opts->vmlinux_name : job->opts->vmlinux;
 
 	if (!all)
 		return error("cannot use '%s': it has no kernel samples", job->opts->profiles[0]);
 	if (share < 50 && !job->opts->force)
-		return error("cannot use '%s': only %.1f %% of it is found in '%s' (--force goes on)",
-			     job->opts->profiles[0], share, job->opts->vmlinux);
+		return error("cannot use '%s': only %.1f %% of it is found in '%s'%s", job->opts->profiles[0], share,
+			     kernel, job->opts->unattended ? "" : " (--force goes on)");
 	if (share < 90)
-		warn("only %.1f %% of the profile is found in '%s'", share, job->opts->vmlinux);
+		warn("only %.1f %% of the profile is found in '%s'", share, kernel);
 	return 0;
 }
 

@@ -25,6 +25,7 @@
 
 struct job_options {
 	const char *vmlinux;
+	const char *vmlinux_name;	/* what messages call it; NULL: by its own name */
 	const char *map, *objects;	/* see struct image_options; NULL: found by themselves */
 	const char *trial;		/* link map of a link by an earlier plan, see reorder/trial.h; NULL: none */
 	const char *const *profiles;
@@ -36,6 +37,7 @@ struct job_options {
 	unsigned int effort;		/* 1..9 */
 	bool as_seen;			/* do not complete the profile */
 	bool force;			/* go on with damaged input and with profiles that hardly match */
+	bool unattended;		/* inside a build, where nobody can answer a message with --force */
 };
 
 struct job {

@@ -196,13 +196,13 @@ nothing_left() {
 	echo "$output"
 	[ "$status" -eq 1 ]
 	grep -v ' samples, ' <<< "$output" > said
-	[ "$(cat said)" = "hottext: cannot use 'p.hot': only 40.0 % of it is found in 'vmlinux.hottext-trial' (--force goes on)" ]
+	[ "$(cat said)" = "hottext: cannot use 'p.hot': only 40.0 % of it is found in 'vmlinux'" ]
 	[ ! -e vmlinux ]
 	[ ! -e vmlinux.hottext-trial ]
 	profile 'vfs_read 80 0' 'not_there 20 0'
 	run kernel_link vmlinux
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"hottext: warning: only 80.0 % of the profile is found in 'vmlinux.hottext-trial'"* ]]
+	[[ "$output" == *"hottext: warning: only 80.0 % of the profile is found in 'vmlinux'"* ]]
 	rm -r vmlinux .hottext
 	profile 'vfs_read 95 0' 'not_there 5 0'
 	run kernel_link vmlinux
@@ -373,6 +373,25 @@ nothing_left() {
 	run kernel_link vmlinux
 	[ "$status" -eq 1 ]
 	[ ! -e vmlinux ]
+}
+
+@test "vmlinux is a copy of vmlinux.unstripped: one map serves both, by either name" {
+	make_kernel
+	kernel_link vmlinux.unstripped
+	[ -e vmlinux.map ]
+	[ ! -e vmlinux.unstripped.map ]
+	objcopy --remove-section='.rel*' vmlinux.unstripped vmlinux
+	printf 'task;xfs_read_[k];schedule_[k] 50\n' > stacks.folded
+	exact() { "$HOTTEXT" optimize -v --machine generic-4k-32 "$1" stacks.folded -o plan 2> said && ! grep -q inferred said; }
+	exact vmlinux
+	exact vmlinux.unstripped
+	# As Kbuild calls the map that it asks for itself.
+	mv vmlinux.map vmlinux.unstripped.map
+	exact vmlinux
+	exact vmlinux.unstripped
+	rm vmlinux.unstripped.map
+	run exact vmlinux
+	[ "$status" -ne 0 ]
 }
 
 @test "a module's function sections become one .text, what the profile saw first" {

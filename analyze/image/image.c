@@ -10,6 +10,7 @@
 #include "analyze/image/units.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/str.h"
 
 /* Whether a map describes this vmlinux: same code sections, same globals; else *why says what differs. */
 static bool map_matches(const struct image *img, const struct linkmap *map, const struct code *t, char **why)
@@ -53,13 +54,17 @@ static char *folder_of(const char *path)
 	return slash ? xstrndup(path, slash > path ? (size_t)(slash - path) : 1) : xstrdup(".");
 }
 
-/* VMLINUX.map or VMLINUX.map.zst; NULL when there is none. */
+/*
+ * VMLINUX.map or VMLINUX.map.zst; NULL when there is none. From 6.15 on vmlinux is a copy of
+ * vmlinux.unstripped, which the linker made: the map may be called after either.
+ */
 static char *find_map(const char *vmlinux)
 {
-	static const char *const ends[] = { ".map", ".map.zst" };
+	static const char *const ends[] = { ".map", ".map.zst", ".unstripped.map" };
+	size_t len = strlen(vmlinux) - (str_ends(vmlinux, ".unstripped") ? strlen(".unstripped") : 0);
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		char *path = xasprintf("%s%s", vmlinux, ends[i]);
+		char *path = xasprintf("%.*s%s", (int)len, vmlinux, ends[i]);
 
 		if (!access(path, R_OK))
 			return path;

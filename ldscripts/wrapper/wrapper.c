@@ -16,6 +16,7 @@
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"
+#include "lib/str.h"
 
 enum {
 	MATCH_STOP_PERCENT = 50,	/* less of the plan found: not the kernel it was made for */
@@ -95,11 +96,19 @@ static bool keeps_map(const char *output)
 	return strncmp(base, ".tmp_vmlinux", 12) && strncmp(base, ".btf", 4);
 }
 
+/* vmlinux.unstripped (6.15 and later) is what vmlinux is copied from: one map for both. */
+static char *map_beside(const char *output)
+{
+	size_t len = strlen(output) - (str_ends(output, ".unstripped") ? strlen(".unstripped") : 0);
+
+	return xasprintf("%.*s.map", (int)len, output);
+}
+
 /* The link goes to a name of its own and is renamed when it is known to be good. */
 static int link_checked(const struct wrapper *w, const struct fragment *f, const char *plan)
 {
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output);
-	char *map = w->line.map ? xstrdup(w->line.map) : xasprintf("%s.map", w->line.output);
+	char *map = w->line.map ? xstrdup(w->line.map) : map_beside(w->line.output);
 	struct match_count mc = { 0 };
 
 	temp_remember(tmp);

@@ -169,7 +169,7 @@ static int settle_plan(const struct wrapper *w, const char *trial, const char *m
 		fragment_release(&f);
 	}
 	if (!ret)
-		ret = optimize_for_wrapper(trial, map, second_map, profile, dir);
+		ret = optimize_for_wrapper(trial, w->line.output, map, second_map, profile, dir);
 	unlink(second);
 	unlink(second_map);
 	temp_forget(second);
@@ -191,7 +191,7 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 	int ret = wrapper_link(w, NULL, trial, map, NULL);
 
 	if (!ret)
-		ret = optimize_for_wrapper(trial, map, NULL, profile, dir);
+		ret = optimize_for_wrapper(trial, w->line.output, map, NULL, profile, dir);
 	if (!ret && linker_resizes(trial))
 		ret = settle_plan(w, trial, map, profile, dir);
 	if (!ret && write_file(note_path, inputs))
