@@ -72,6 +72,24 @@ join -a 1 -a 2 -e 0 -o 0,1.2,2.2 text.calls dat.calls |
 	awk '{ n++; same += $2 == $3 } END { printf "trace.dat and tracefs text: %d of %d functions have the same calls\n", same, n; exit same < n }' ||
 	status=1
 
+# Whether each event's task, which the readers go by, is the one that sched_switch announced.
+trace-cmd report -i trace.dat 2>trace-cmd.err | awk '
+	!match($0, /-[0-9]+ +\[[0-9]+\]/) { next }
+	{
+		pid = substr($0, RSTART + 1) + 0
+		cpu = $0; sub(/^[^[]*-[0-9]+ +\[/, "", cpu); cpu += 0
+		if (to[cpu] != "" && pid != from[cpu]) { bad += pid != to[cpu]; switches++; to[cpu] = "" }
+		else bad += to[cpu] == "" && cpu in last && pid != last[cpu]
+		last[cpu] = pid; n++
+	}
+	/ sched_switch: / && match($0, / sched_switch: .* ==> /) {
+		s = substr($0, RSTART, RLENGTH - 5); sub(/ \[[^[]*$/, "", s); sub(/.*:/, "", s); from[cpu] = s + 0
+		s = substr($0, RSTART + RLENGTH); sub(/ \[[^[]*$/, "", s); sub(/.*:/, "", s); to[cpu] = s + 0
+		bad += from[cpu] != pid
+	}
+	END { printf "trace.dat: %d events, %d switches of tasks, %d events of another task than sched_switch says\n", n, switches, bad; exit bad > 0 }' ||
+	status=1
+
 # Shares of samples against shares of instructions, functions that expect fewer than 5 samples in one class.
 hottext collect -q --vmlinux vmlinux perf.data > perf.hot
 hottext collect -q --vmlinux vmlinux profile > flat.hot

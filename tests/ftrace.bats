@@ -34,6 +34,48 @@ same() {	# same INPUT PROFILE TOTALS
 	same graph-proc.txt graph-proc.hot "101 samples, 101 kernel, 101 resolved, 0 unresolved, 0 lost"
 }
 
+# Every line's task, on one CPU, against what the sched_switch before it announced: "lines switches disagreements".
+check_switches() {
+	awk 'match($0, /-[0-9]+ +\|/) {
+			pid = substr($0, RSTART + 1) + 0
+			if (to != "" && pid != from) {
+				bad += pid != to
+				switches++
+				to = ""
+			} else {
+				bad += to == "" && n && pid != last
+			}
+			last = pid
+			n++
+		}
+		/sched_switch: prev_comm/ {
+			from = $0; sub(/.*prev_pid=/, "", from); from += 0
+			bad += from != pid
+			to = $0; sub(/.*next_pid=/, "", to); to += 0
+		}
+		END { print n, switches + 0, bad + 0 }' "$1"
+}
+
+@test "every event tells its task: sched_switch adds nothing, and no path goes from one task to another" {
+	[ "$(check_switches $data/graph-sched.txt)" = "709 2 0" ]
+	sed '100,$s/ksoftir-8 /ksoftir-9 /' $data/graph-sched.txt > "$dir/bad"
+	[ "$(check_switches "$dir/bad" | cut -d" " -f3)" -gt 0 ]
+	collect_to out $data/graph-sched.txt
+	grep -v 'sched_switch: prev_comm' $data/graph-sched.txt > "$dir/in"
+	collect_to without "$dir/in"
+	cmp "$dir/out" "$dir/without"
+	# One path was left for the other task and gone on with later.
+	grep '^path .* exit_to_user_mode_prepare 1 ' "$dir/out" > "$dir/path"
+	grep -q ' finish_task_switch.isra.0 .* schedule ' "$dir/path"
+	if grep -E ' (kthread_should_stop|run_ksoftirqd|switch_mm_irqs_off)( |$)' "$dir/path"; then
+		false
+	fi
+	# Without the column of tasks, only banners tell them: the same paths.
+	sed -E 's/^( [0-9]\)) +[a-z]+-[0-9]+ +\|/\1/' $data/graph-sched.txt > "$dir/in"
+	collect_to banners "$dir/in"
+	diff <(grep -E '^(path|next)' "$dir/out") <(grep -E '^(path|next)' "$dir/banners")
+}
+
 @test "function text in latency format" {
 	same function-latency.txt function-latency.hot "242 samples, 242 kernel, 242 resolved, 0 unresolved, 0 lost"
 }

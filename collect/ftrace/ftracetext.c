@@ -26,6 +26,7 @@
 #include "lib/number.h"
 
 enum { MAX_STACK = 512, MAX_CPUS = 1 << 16 };
+#define PID_UNKNOWN UINT32_MAX
 
 /* A function event, held back: a stack trace behind it tells the same and more. */
 struct call {
@@ -39,7 +40,7 @@ struct run {
 	struct ftrace_names names;
 	struct funcgraph graph;
 	struct chain chain;
-	uint32_t *pids;			/* [cpu]: task of a graph without task columns; 0: not told yet */
+	uint32_t *pids;			/* [cpu]: task of a graph without task columns; PID_UNKNOWN: not told yet */
 	uint32_t nr_pids;
 	struct chain_frame stack[MAX_STACK];
 	uint32_t nr_stack;
@@ -55,7 +56,7 @@ static uint32_t *pid_of_cpu(struct run *r, uint32_t cpu)
 	if (cpu >= r->nr_pids) {
 		r->pids = xreallocarray(r->pids, cpu + (size_t)1, sizeof(*r->pids));
 		while (r->nr_pids <= cpu)
-			r->pids[r->nr_pids++] = 0;
+			r->pids[r->nr_pids++] = PID_UNKNOWN;
 	}
 	return &r->pids[cpu];
 }
@@ -145,10 +146,25 @@ static bool take_lost(struct run *r, const char *line)
 	return true;
 }
 
+/* "bash-12  =>  ls-13" behind the CPU: also the first that is said of the task before, when a file begins. */
+static bool take_switch(struct run *r, uint32_t cpu, const char *s)
+{
+	const char *arrow = strstr(s, " => ");
+	uint32_t pid, *now = pid_of_cpu(r, cpu);
+
+	if (!arrow)
+		return false;
+	if (*now == PID_UNKNOWN && task_before(s, arrow, &pid))
+		funcgraph_name_task(&r->graph, cpu, pid);
+	if (task_before(arrow, arrow + strlen(arrow), &pid))
+		*now = pid;
+	return true;
+}
+
 /* " 0) ..." perhaps behind a time column; false when it is no such line. */
 static bool take_graph(struct run *r, char *line)
 {
-	char *paren = strchr(line, ')'), *arrow;
+	char *paren = strchr(line, ')');
 	uint32_t cpu, pid;
 
 	if (!paren || !number_before(line, paren, &cpu) || cpu >= MAX_CPUS)
@@ -157,17 +173,14 @@ static bool take_graph(struct run *r, char *line)
 	if (comment)
 		*comment = '\0';
 	char *bar = strrchr(paren, '|');
-	if (!bar) {
-		arrow = strstr(paren, " => ");
-		if (arrow && task_before(arrow, arrow + strlen(arrow), &pid))
-			*pid_of_cpu(r, cpu) = pid;
-		return arrow;
-	}
+	if (!bar)
+		return take_switch(r, cpu, paren + 1);
 	/* The task column, where there is one, ends at the first bar. */
 	char *first = strchr(paren, '|');
 	if (first != bar && task_before(paren + 1, first, &pid))
 		*pid_of_cpu(r, cpu) = pid;
-	graph_call(r, cpu, *pid_of_cpu(r, cpu), bar + 1);
+	pid = *pid_of_cpu(r, cpu);
+	graph_call(r, cpu, pid == PID_UNKNOWN ? 0 : pid, bar + 1);
 	return true;
 }
 

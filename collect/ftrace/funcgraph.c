@@ -170,16 +170,36 @@ static void settle(struct funcgraph *g, struct fg_task *t)
 	put_path(g, path);
 }
 
-static struct fg_task *get_task(struct funcgraph *g, uint32_t cpu, uint32_t pid)
+static uint32_t task_id(struct funcgraph *g, uint32_t cpu, uint32_t pid)
 {
 	uint64_t key = pid ? pid : (uint64_t)cpu << 32;
 	uint32_t had = g->task_ids.nr_keys, id = index_add(&g->task_ids, &key, sizeof(key));
-	struct fg_cpu *c = get_cpu(g, cpu);
 
 	if (id == had) {
 		ALLOC_GROW(g->tasks, had + 1, g->alloc_tasks);
 		memset(&g->tasks[id], 0, sizeof(g->tasks[id]));
 	}
+	return id;
+}
+
+void funcgraph_name_task(struct funcgraph *g, uint32_t cpu, uint32_t pid)
+{
+	uint32_t from = task_id(g, cpu, 0), to = task_id(g, cpu, pid);
+
+	if (from == to || g->tasks[to].nr_frames || g->tasks[to].ended)
+		return;
+	struct fg_task spare = g->tasks[to];
+	g->tasks[to] = g->tasks[from];
+	g->tasks[from] = spare;
+	if (get_cpu(g, cpu)->task == from)
+		get_cpu(g, cpu)->task = to;
+}
+
+static struct fg_task *get_task(struct funcgraph *g, uint32_t cpu, uint32_t pid)
+{
+	uint32_t id = task_id(g, cpu, pid);
+	struct fg_cpu *c = get_cpu(g, cpu);
+
 	if (c->task != id) {
 		if (c->task != INDEX_NONE && g->tasks[c->task].cpu == cpu)
 			settle(g, &g->tasks[c->task]);

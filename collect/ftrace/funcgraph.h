@@ -59,6 +59,9 @@ void funcgraph_exit(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t de
 void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller,
 		    uint32_t off);
 
+/* What was taken for pid 0 on that CPU up to now was this task. */
+void funcgraph_name_task(struct funcgraph *g, uint32_t cpu, uint32_t pid);
+
 /* Events of that CPU were lost: what is open on it is no longer whole. */
 void funcgraph_lost(struct funcgraph *g, uint32_t cpu);
 

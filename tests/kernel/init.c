@@ -5,9 +5,9 @@
 //   hottext.scale=N        per cent of the iterations
 //   hottext.record=perf    perf record around them, perf.data to the port
 //   hottext.record=graph   trace-cmd record of function_graph, trace.dat to the port
-//   hottext.record=sources function_graph, perf record and /proc/profile (profile=N) at once; to the port, each
-//                          behind a line "NAME BYTES": profile, perf.data, available_filter_functions, trace.txt
-//                          and trace.dat
+//   hottext.record=sources function_graph with sched_switch, perf record and /proc/profile (profile=N) at once; to the
+//                          port, each behind a line "NAME BYTES": profile, perf.data, available_filter_functions,
+//                          trace.txt and trace.dat
 //   hottext.record=probe   /usr/bin/probe instead (probe.c), what it leaves to the port
 //   hottext.freq=N         samples a second; default 4000
 //   hottext.filter=NAME    graph: only what this function calls
@@ -251,6 +251,7 @@ static int record_sources(const struct request *r)
 	int failed = write_setting(TRACING "tracing_on", "0") | write_setting(TRACING "buffer_size_kb", "65536") |
 		     write_setting(TRACING "current_tracer", "function_graph") |
 		     write_setting(TRACING "trace_options", "funcgraph-proc") |
+		     write_setting(TRACING "events/sched/sched_switch/enable", "1") |
 		     write_setting("/proc/profile", "0");
 
 	failed |= run_program(perf);
