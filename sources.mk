@@ -151,6 +151,7 @@ REORDER_SRCS := \
 	reorder/plan/plan_evidence.c \
 	reorder/plan/plan_fields.c \
 	reorder/plan/plan_fill.c \
+	reorder/plan/plan_measured.c \
 	reorder/plan/plan_read.c \
 	reorder/plan/plan_write.c \
 	reorder/plan/positions.c \
@@ -163,6 +164,7 @@ REORDER_SRCS := \
 	reorder/report/html.c \
 	reorder/report/html_curve.c \
 	reorder/report/html_data.c \
+	reorder/report/measured.c \
 	reorder/report/page.c \
 	reorder/report/pagemap.c \
 	reorder/report/style.c \
@@ -239,6 +241,7 @@ BATS_TESTS := \
 	matrix \
 	measured \
 	messages \
+	messages_elf \
 	messages_read \
 	messages_system \
 	modules \

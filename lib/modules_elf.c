@@ -14,8 +14,6 @@
 #include "lib/modules.h"
 #include "lib/modules_build.h"
 
-enum { MAX_SECTIONS = 1 << 20 };
-
 struct ko {
 	struct modules *ms;
 	struct module *m;
@@ -44,8 +42,6 @@ static int place_sections(struct ko *k)
 
 	if (elf_getshdrnum(k->elf, &k->nr_sections) || elf_getshdrstrndx(k->elf, &strndx))
 		return fail(k, elf_errmsg(-1));
-	if (k->nr_sections > MAX_SECTIONS)
-		return fail(k, "too many sections");
 	k->place = xcalloc(k->nr_sections, sizeof(*k->place));
 	k->size = xcalloc(k->nr_sections, sizeof(*k->size));
 	for (size_t i = 1; i < k->nr_sections; i++) {

@@ -190,3 +190,14 @@ fails() {
 		done
 	done
 }
+
+@test "messages: a kernel that changes while it is read" {
+	injects
+	cp "$base/old" k
+	analyze=("$HOTTEXT" analyze -q --machine generic-4k-32 k "$base/p.hot")
+	fails open:EACCES "cannot read 'k': Permission denied" "${analyze[@]}"
+	has_sanitizers && skip "the sanitizers want to be loaded first"
+	export LD_PRELOAD=$base/pretend.so
+	PRETEND_NO_ELF=1 says 1 "cannot read 'k': no error" "${analyze[@]}"
+	PRETEND_NO_ELF=2 says 1 "cannot read 'k': no error" "${analyze[@]}"
+}

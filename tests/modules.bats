@@ -131,3 +131,28 @@ record() {
 		grep -q '^func \[small_mod\] 10 0$' <<<"$output"
 	done
 }
+
+# damaged HOW WHY: the module, so damaged by elfpoke.pl, is not told apart because of that.
+damaged() {
+	mkdir -p broken
+	cp $ko broken/small-mod.ko
+	"$ROOT/tests/elfpoke.pl" broken/small-mod.ko $1
+	run -0 --separate-stderr "$HOTTEXT" collect --kallsyms kallsyms --modules broken perf.data
+	[[ $stderr = *"hottext: cannot read 'broken/small-mod.ko': $2"$'\n'*"functions of module 'small_mod' are not told apart"* ]] ||
+		{ echo "wanted $2, said: $stderr"; return 1; }
+}
+
+@test "why a module cannot be read" {
+	record
+	damaged e_type=2 "not a module"
+	damaged .text.sh_addralign=3 "a section's size or alignment cannot be"
+	damaged .symtab.sh_type=1 "no .symtab (stripped?)"
+	first=$(readelf -sW $ko | awk '$4 == "FUNC" { sub(":", "", $1); print $1; exit }')
+	damaged ".symtab+$((first * 24)).4=0xffffff" "a symbol's name lies outside the string table"
+	mkdir empty
+	run -0 --separate-stderr "$HOTTEXT" collect --kallsyms kallsyms --modules empty perf.data
+	[[ $stderr = *"warning: 'empty' holds no .ko files"* ]]
+	echo nonsense > text
+	run -1 "$HOTTEXT" collect --kallsyms kallsyms --modules text perf.data
+	stops 1 "hottext: cannot read 'text': line 1 is not 'address type name'"
+}

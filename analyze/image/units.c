@@ -165,15 +165,13 @@ static int read_code(struct code *t, Elf *elf, const char *path)
 	size_t nr, strndx;
 	GElf_Shdr sh;
 
-	if (elf_kind(elf) != ELF_K_ELF || elf_getshdrnum(elf, &nr) || elf_getshdrstrndx(elf, &strndx))
-		return error("cannot read '%s': %s", path, elf_errmsg(-1));
+	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrnum(elf, &nr) || elf_getshdrstrndx(elf, &strndx))
+		return error("cannot read '%s': %s", path, elf ? "not an ELF file" : elf_errmsg(-1));
 	t->sections = xcalloc(nr, sizeof(*t->sections));
 	for (size_t i = 1; i < nr; i++) {
 		Elf_Scn *scn = elf_getscn(elf, i);
 
-		if (!scn || !gelf_getshdr(scn, &sh))
-			return error("cannot read '%s': %s", path, elf_errmsg(-1));
-		if (!(sh.sh_flags & SHF_ALLOC) || !(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_size)
+		if (!scn || !gelf_getshdr(scn, &sh) || !(sh.sh_flags & SHF_ALLOC) || !(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_size)
 			continue;
 		const char *name = elf_strptr(elf, strndx, sh.sh_name);
 		Elf_Data *data = sh.sh_type == SHT_NOBITS ? NULL : elf_rawdata(scn, NULL);
@@ -197,9 +195,7 @@ int code_open(struct code *t, const char *vmlinux)
 	if (t->fd < 0)
 		return error("cannot read '%s': %s", vmlinux, strerror(errno));
 	t->elf = elf_begin(t->fd, ELF_C_READ_MMAP, NULL);
-	if (!t->elf || read_code(t, t->elf, vmlinux) < 0) {
-		if (!t->elf)
-			error("cannot read '%s': %s", vmlinux, elf_errmsg(-1));
+	if (read_code(t, t->elf, vmlinux) < 0) {
 		code_release(t);
 		return -1;
 	}

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * For LD_PRELOAD: a kernel of the test's own. tracefs is the folder PRETEND_TRACEFS (none: not mounted), and
- * /proc/sys/kernel/kptr_restrict is the file PRETEND_KPTR_RESTRICT.
+ * /proc/sys/kernel/kptr_restrict is the file PRETEND_KPTR_RESTRICT. The PRETEND_NO_ELF-th file that libelf opens is none.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <libelf.h>
 #include <tracefs.h>
 
 int tracefs_tracing_dir_is_mounted(bool mount, const char **path)
@@ -30,4 +31,15 @@ FILE *fopen(const char *path, const char *mode)
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "fopen");
 	return real(file ? file : path, mode);
+}
+
+Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
+{
+	static Elf *(*real)(int, Elf_Cmd, Elf *);
+	static int nr;
+	const char *which = getenv("PRETEND_NO_ELF");
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "elf_begin");
+	return which && ++nr == atoi(which) ? NULL : real(fd, cmd, ref);
 }

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Messages about kernels, modules and link maps that are damaged.
+load kernel.bash
+
+setup_file() {
+	local here=$PWD
+	cd "$BATS_FILE_TMPDIR"
+	make_kernel
+	kernel_link vmlinux
+	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > stacks.folded
+	cd "$here"
+}
+
+TOP=$PWD
+setup() {
+	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE LINK SCRIPT
+	base=$BATS_FILE_TMPDIR
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# says MESSAGE ARG...: hottext says just that and ends with status 1.
+says() {
+	local message=$1 status=0
+	shift
+	"$HOTTEXT" "$@" > out 2> err || status=$?
+	[ $status -eq 1 ] && [ "$(cat err)" = "hottext: $message" ] || { echo "wanted: $message; status $status, said:"; cat err; return 1; }
+}
+
+# damaged WHERE=VALUE... -- MESSAGE: so damaged the kernel is refused.
+damaged() {
+	cp "$base/vmlinux" k
+	while [ "$1" != -- ]; do
+		"$TOP/tests/elfpoke.pl" k "$1"
+		shift
+	done
+	says "cannot read 'k': $2" analyze -q --machine generic-4k-32 k "$base/stacks.folded"
+}
+
+@test "messages: damaged kernels" {
+	damaged e_type=1 -- "an object file, not a linked kernel"
+	damaged .text.sh_addr=0xfffffffffffff000 .text.sh_size=0x2000 -- "a section wraps around the address space"
+	damaged .symtab.sh_entsize=0 -- "the symbol table's entry size is zero"
+	damaged .symtab+48.4=0xffffff -- "a symbol's name lies outside the string table"
+	damaged .symtab.sh_type=1 -- "no .symtab (stripped?)"
+	damaged .text.sh_size=0xffffff -- "section '.text' is cut off"
+	damaged .init.text.sh_addr="$((16#$(readelf -SW "$base/vmlinux" | sed -n 's/.* \.text *PROGBITS *\([0-9a-f]*\).*/\1/p') + 1))" -- \
+		"sections '.head.text' and '.init.text' overlap"
+	# Two thousand million symbols, all but some of them a hole in the file.
+	truncate -s 60G hole 2> /dev/null || skip "no file of 60 GB, not even an empty one"
+	cp "$base/vmlinux" k
+	"$TOP/tests/elfpoke.pl" k .symtab.sh_size=$((24 << 31))
+	truncate -s 60G k
+	says "cannot read 'k': too many symbols" analyze -q --machine generic-4k-32 k "$base/stacks.folded"
+	rm k hole
+}
+
+@test "messages: a kernel of no known machine" {
+	cp "$base/vmlinux" k
+	"$TOP/tests/elfpoke.pl" k e_machine=4711
+	printf 'dd 100/100 [000] 1.000000: 1 cycles:\n\tffffffff81000010 vfs_read+0x4 ([kernel.kallsyms])\n\n' > script
+	says "no disassembler for 'ELF machine 4711'" complete -q k script
+}
+
+@test "messages: link maps" {
+	head='Linker script and memory map\n\n'
+	map() { printf "$head$1" > map; says "$2" analyze -q --machine generic-4k-32 --map map "$base/vmlinux" "$base/stacks.folded"; }
+	map '.text 0xfffffffffffffff0 0x100\n' "cannot read 'map': line 3: output section past the end of memory"
+	map '.text 0x1000 0x100\n .text 0x2000 0x10 a.o\n' "cannot read 'map': line 4: section outside '.text'"
+	map '.text 0x1000 0x100\n .text 0x1000 0x10 a.o\n .text 0x1008 0x10 b.o\nOUTPUT(k elf)\n' \
+		"cannot read 'map': sections '.text' and '.text' overlap"
+	map '.text 0x1000 0x100\n' "cannot read 'map': cut off"
+	head='' map 'nothing\n' "cannot read 'map': not a link map of GNU ld or lld"
+	head='             VMA              LMA     Size Align Out     In      Symbol\n' map 'nothing\n' \
+		"cannot read 'map': line 2: not a line of lld's map"
+	map '.text 0x1000 0x10\n .text 0x1000 0x10 a.o\nOUTPUT(k elf)\n' \
+		"link map 'map' is not of '$base/vmlinux': section '.text' is not at 0x1000 with size 0x10"
+	{ printf 'Linker script and memory map\n\n.text 0x81000000 0x1000000\n'
+	  yes ' .text 0x81000000 0x1 a.o' | head -n $(((8 << 20) + 1)); } | zstd -q > map
+	says "cannot read 'map': line 8388612: more than 8388608 items" \
+		analyze -q --machine generic-4k-32 --map map "$base/vmlinux" "$base/stacks.folded"
+}
+
+@test "messages: lines that never end" {
+	{ echo 'hottext-profile 1'; head -c 68000000 /dev/zero | tr '\0' a; } | zstd -q > long.hot
+	says "cannot read 'long.hot': line is longer than 64 MiB" collect -q long.hot
+}
