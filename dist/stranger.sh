@@ -50,7 +50,7 @@ inside()
 	echo "# $*"
 	SECONDS=0
 	chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 \
-		sh -c 'cd hottext && exec "$@"' sh "$@" > "$log" 2>&1 < /dev/null || status=$?
+		sh -c 'cd /root/hottext && exec "$@"' sh "$@" > "$log" 2>&1 < /dev/null || status=$?
 	echo "# status $status after $SECONDS s"
 	[ $status = 0 ] || { grep -E -A 8 '^not ok' "$log" | head -n 60; tail -n 5 "$log"; fail "'$*' failed"; }
 }
