@@ -19,15 +19,13 @@ static const struct opt options[] = {
 	OPT_COMMON
 };
 
-static int print_misses(const struct job *job)
+static int add_misses(struct plan *plan, const struct job *job)
 {
-	enum { PAGES = 40 };
 	struct measured x;
 
 	if (measured_init(&x, opt_misses, &job->image, job->opts->vmlinux, &job->machine, job->trace))
 		return -1;
-	putchar('\n');
-	measured_print(&x, &job->image, PAGES, stdout);
+	plan_set_measured(plan, &job->image, &x);
 	measured_release(&x);
 	return 0;
 }
@@ -38,8 +36,6 @@ static int run(int argc, char **argv)
 	struct plan plan;
 	int ret;
 
-	if (opt_misses && opt_json)
-		return usage_error("analyze", "--misses is a table: it excludes --json");
 	ret = job_from_args(&job, "analyze", argc, argv);
 	if (ret)
 		return ret;
@@ -48,12 +44,13 @@ static int run(int argc, char **argv)
 	if (!opt_order)
 		layout_assign(&job.after);
 	if ((!opt_order || !job_read_order(&job, opt_order)) && !job_plan(&job, &plan)) {
-		if (opt_json)
+		if (!opt_misses || !add_misses(&plan, &job))
+			ret = EXIT_DONE;
+		if (!ret && opt_json)
 			plan_write_json(&plan, stdout);
-		else
+		else if (!ret)
 			report_text(&plan, stdout, text_style_for(stdout));
 		plan_release(&plan);
-		ret = opt_misses && print_misses(&job) ? EXIT_FAILED : EXIT_DONE;
 	}
 	job_release(&job);
 	return ret;

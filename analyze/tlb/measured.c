@@ -120,30 +120,15 @@ static int compare_pages(const void *va, const void *vb)
 	return a < b ? -1 : a > b;
 }
 
-void measured_print(const struct measured *x, const struct image *img, uint32_t nr_max, FILE *fp)
+uint32_t measured_pages(const struct measured *x, uint32_t **pages)
 {
-	uint32_t *pages = xcalloc(x->nr_pages, sizeof(*pages)), nr = 0;
+	uint32_t nr = 0;
 
+	*pages = xcalloc(x->nr_pages, sizeof(**pages));
 	for (uint32_t i = 0; i < x->nr_pages; i++)
 		if (x->misses[i] || (x->predicted && x->predicted[i]))
-			pages[nr++] = i;
+			(*pages)[nr++] = i;
 	sorting = x;
-	qsort(pages, nr, sizeof(*pages), compare_pages);
-	fprintf(fp, "ITLB misses sampled: %llu in text, %llu in other kernel code\n", (unsigned long long)x->total,
-		(unsigned long long)x->elsewhere);
-	if (x->predicted)
-		fprintf(fp, "predicted by the trace: %llu, of which %.1f %% fall on the same pages of %llu KB\n",
-			(unsigned long long)x->predicted_total, 100 * measured_overlap(x),
-			(unsigned long long)x->page_bytes >> 10);
-	fprintf(fp, "%-18s %9s %9s  %s\n", "page", "measured", "predicted", "missed most in");
-	for (uint32_t i = 0; i < nr && i < nr_max; i++) {
-		uint32_t page = pages[i], f = x->func[page];
-		char predicted[32] = "-";
-
-		if (x->predicted)
-			snprintf(predicted, sizeof(predicted), "%.2f %%", 100 * share(x->predicted[page], x->predicted_total));
-		fprintf(fp, "%#18llx %7.2f %% %9s  %s\n", (unsigned long long)(x->start + page * x->page_bytes),
-			100 * share(x->misses[page], x->total), predicted, f == INDEX_NONE ? "-" : img->funcs[f].id);
-	}
-	free(pages);
+	sort_array(*pages, nr, sizeof(**pages), compare_pages);
+	return nr;
 }

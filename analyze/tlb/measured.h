@@ -7,7 +7,6 @@
 #define ANALYZE_TLB_MEASURED_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 struct image;
 struct machine;
@@ -34,7 +33,7 @@ void measured_release(struct measured *x);
 /* The share of misses that fall on the same pages, measured and predicted: 1 when all do. */
 double measured_overlap(const struct measured *x);
 
-/* A table of the pages that missed most, nr_max at most. */
-void measured_print(const struct measured *x, const struct image *img, uint32_t nr_max, FILE *fp);
+/* The pages with misses, sampled or predicted, those with most samples first; the caller frees the array. */
+uint32_t measured_pages(const struct measured *x, uint32_t **pages);
 
 #endif

@@ -28,6 +28,7 @@ void plan_release(struct plan *p)
 	free(p->sources);
 	free(p->curve);
 	free(p->positions);
+	free(p->measured.pages);
 	free(p->units);
 	free(p->functions);
 	free(p->ranges);

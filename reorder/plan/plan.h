@@ -29,6 +29,7 @@ struct completion;
 struct image;
 struct layout;
 struct machine;
+struct measured;
 struct profile;
 
 #define PLAN_UNKNOWN UINT64_MAX		/* a count that nothing could tell; null in the file */
@@ -113,6 +114,22 @@ struct plan_position {		/* of a function among those of its name, by address; se
 	uint32_t before, after;	/* from 1, never equal */
 };
 
+struct plan_missed {		/* a page of text that misses in the ITLB */
+	uint64_t addr;
+	uint64_t sampled;	/* samples of the CPU's event */
+	uint64_t predicted;	/* misses of the replayed trace; PLAN_UNKNOWN without one */
+	const char *function;	/* sampled most there; NULL when none was */
+};
+
+struct plan_measured {		/* ITLB misses as a CPU sampled them */
+	uint64_t page_bytes;	/* 0: nothing was measured, and the rest means nothing */
+	uint64_t in_text, elsewhere;	/* samples: in the image's text, in other kernel code */
+	uint64_t predicted;	/* misses of the replayed trace; PLAN_UNKNOWN without one */
+	double same_pages;	/* share of both that falls on the same pages, 0..1; negative: not predicted */
+	struct plan_missed *pages;	/* by sampled descending, then predicted, then ascending addr */
+	uint32_t nr_pages, alloc_pages;
+};
+
 enum { PLAN_MAX_LEVELS = 3 };
 
 struct plan_machine {
@@ -160,6 +177,7 @@ struct plan {
 	uint64_t hot_start, hot_end;	/* the region that the fragment fills */
 	uint64_t path_weight;	/* of all paths */
 	struct plan_side before, after;
+	struct plan_measured measured;	/* in link order, by analyze --misses */
 	struct plan_curve *curve;
 	uint32_t nr_curve, alloc_curve;
 	struct plan_position *positions;	/* those that change where the kernel has livepatching: by name, before */
@@ -203,6 +221,9 @@ void plan_fill(struct plan *p, const struct image *img, const struct callgraph *
  */
 void plan_set_evidence(struct plan *p, const struct image *img, const struct profile *profile,
 		       const struct completion *report);
+
+/* ITLB misses as a CPU sampled them in this image. */
+void plan_set_measured(struct plan *p, const struct image *img, const struct measured *x);
 
 /*
  * This process's command line as plan->command: the way to the same plan from

@@ -105,6 +105,23 @@ const struct field plan_position_fields[] = {
 	{ NULL, F_STRING, 0, false },
 };
 
+const struct field plan_measured_fields[] = {
+	FIELD(plan_measured, page_bytes, "page_bytes", F_U64),
+	FIELD(plan_measured, in_text, "in_text", F_U64),
+	FIELD(plan_measured, elsewhere, "elsewhere", F_U64),
+	FIELD(plan_measured, predicted, "predicted", F_COUNT),
+	FIELD(plan_measured, same_pages, "same_pages", F_ESTIMATE),
+	{ NULL, F_STRING, 0, false },
+};
+
+const struct field plan_missed_fields[] = {
+	FIELD(plan_missed, addr, "addr", F_ADDR),
+	FIELD(plan_missed, sampled, "sampled", F_U64),
+	FIELD(plan_missed, predicted, "predicted", F_COUNT),
+	FIELD(plan_missed, function, "function", F_NAME),
+	{ NULL, F_STRING, 0, false },
+};
+
 const struct field plan_path_fields[] = {
 	FIELD(plan_path, root, "root", F_STRING),
 	FIELD(plan_path, kind, "kind", F_STRING),

@@ -37,6 +37,8 @@ extern const struct field plan_entries_fields[];
 extern const struct field plan_source_fields[];
 extern const struct field plan_curve_fields[];
 extern const struct field plan_position_fields[];
+extern const struct field plan_measured_fields[];
+extern const struct field plan_missed_fields[];
 extern const struct field plan_path_fields[];
 extern const struct field plan_unit_fields[];
 

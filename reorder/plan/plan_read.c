@@ -345,6 +345,26 @@ static void read_side(struct reading *r, const json_t *top, const char *key, str
 	read_fields(r, key, json_object_get(side, "entries_per_path"), plan_entries_fields, s);
 }
 
+static void read_missed(struct reading *r, const json_t *obj)
+{
+	struct plan_measured *m = &r->p->measured;
+
+	ALLOC_GROW(m->pages, m->nr_pages + 1, m->alloc_pages);
+	struct plan_missed *page = &m->pages[m->nr_pages++];
+	memset(page, 0, sizeof(*page));
+	read_fields(r, "itlb_sampled", obj, plan_missed_fields, page);
+}
+
+static void read_measured(struct reading *r, const json_t *top)
+{
+	const json_t *obj = json_object_get(top, "itlb_sampled");
+
+	if (!obj)
+		return;
+	read_fields(r, "itlb_sampled", obj, plan_measured_fields, &r->p->measured);
+	read_array(r, obj, "pages", false, read_missed);
+}
+
 static void read_plan(struct reading *r, const json_t *top)
 {
 	struct plan *p = r->p;
@@ -356,6 +376,7 @@ static void read_plan(struct reading *r, const json_t *top)
 	read_machine(r, top);
 	read_side(r, top, "before", &p->before);
 	read_side(r, top, "after", &p->after);
+	read_measured(r, top);
 	read_array(r, top, "sources", true, read_source);
 	read_array(r, top, "curve", true, read_curve);
 	read_array(r, top, "positions", true, read_position);

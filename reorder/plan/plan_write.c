@@ -138,6 +138,16 @@ static json_t *side_json(const struct plan_side *s)
 	return obj;
 }
 
+static json_t *measured_json(const struct plan_measured *m)
+{
+	json_t *obj = fields_json(plan_measured_fields, m), *pages = json_array();
+
+	for (uint32_t i = 0; i < m->nr_pages; i++)
+		json_array_append_new(pages, fields_json(plan_missed_fields, &m->pages[i]));
+	json_object_set_new(obj, "pages", pages);
+	return obj;
+}
+
 static json_t *machine_json(const struct plan_machine *m, const struct plan *p)
 {
 	json_t *obj = fields_json(plan_machine_fields, p), *levels = json_array();
@@ -193,6 +203,8 @@ void plan_write_json(const struct plan *p, FILE *fp)
 	put_key("hot", fields_json(plan_hot_fields, p), fp);
 	put_key("before", side_json(&p->before), fp);
 	put_key("after", side_json(&p->after), fp);
+	if (p->measured.page_bytes)
+		put_key("itlb_sampled", measured_json(&p->measured), fp);
 	PUT_ARRAY("sources", i, p->nr_sources, fields_json(plan_source_fields, &p->sources[i]), false);
 	PUT_ARRAY("curve", i, p->nr_curve, fields_json(plan_curve_fields, &p->curve[i]), false);
 	PUT_ARRAY("positions", i, p->nr_positions, fields_json(plan_position_fields, &p->positions[i]), false);

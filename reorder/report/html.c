@@ -499,6 +499,7 @@ void report_html(const struct plan *p, FILE *fp)
 	      fp);
 	html_curve(p, fp);
 	fputs("</section>\n", fp);
+	html_measured(p, fp);
 	put_sure(p, fp);
 	put_fixed(p, fp);
 	put_again(p, fp);

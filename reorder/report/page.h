@@ -16,4 +16,7 @@ void html_data(const struct plan *p, FILE *fp);
 /* Entries per path against page size, before and after, as an SVG figure with its table. */
 void html_curve(const struct plan *p, FILE *fp);
 
+/* The pages whose ITLB misses a CPU sampled, a section; nothing when none were. */
+void html_measured(const struct plan *p, FILE *fp);
+
 #endif

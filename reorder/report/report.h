@@ -21,6 +21,9 @@ struct text_style text_style_for(FILE *fp);
 /* The closing table of `optimize`: totals, and the hottest paths. */
 void report_text(const struct plan *p, FILE *fp, struct text_style style);
 
+/* The pages whose ITLB misses a CPU sampled, in the closing table; nothing when none were. */
+void report_measured(const struct plan *p, FILE *fp);
+
 /* All paths as CSV with a header line. */
 void report_csv(const struct plan *p, FILE *fp);
 

@@ -255,10 +255,11 @@ void report_text(const struct plan *p, FILE *fp, struct text_style st)
 		put_text(fp, p->machine.why_no_saving, 0);
 		fputs("; only instruction-cache misses can be saved\n", fp);
 	}
-	if (!p->nr_paths)
-		return;
-	fputc('\n', fp);
-	put_paths(p, fp, st);
+	if (p->nr_paths) {
+		fputc('\n', fp);
+		put_paths(p, fp, st);
+	}
+	report_measured(p, fp);
 }
 
 void report_csv(const struct plan *p, FILE *fp)
