@@ -253,3 +253,33 @@ sample_plan() {
 	page=$(sample_plan)
 	CHROMIUM=$browser run -0 node "$HERE/browser/report.mjs" "$modules" "$page" "${SHOTS:-$HERE/../build/browser/shots}" vfs_read
 }
+
+# annotates MESSAGE FUNCTION FILE: why it is not done.
+cannot_annotate() {
+	run -1 "$HOTTEXT" report --annotate "$2" --vmlinux "$3" k.json
+	[[ $output == "hottext: "$1 ]] || { echo "wanted $1, said: $output"; return 1; }
+}
+
+@test "report: why a function cannot be annotated" {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	printf '%s\n' '__asm__(".text; .globl first, _text, _stext, _etext; _text = 0x401000; _stext = 0x401000; _etext = 0x402000");' \
+		'__asm__(".type first,@function; first: nop; nop; .size first, 2");' 'int hot(int x) { return x + 1; }' 'void _start(void) { }' > k.c
+	echo 'int plain(int x) { return x + 2; }' > plain.c
+	flags="-O1 -nostdlib -static -fno-pie -no-pie -fno-toplevel-reorder -Wl,--build-id=0x0123abcd -Wl,-Ttext=0x401000"
+	gcc -O1 -fno-pie -c plain.c
+	gcc -g $flags -o k k.c plain.o
+	gcc -g ${flags/0123abcd/fedc9876} -o other k.c plain.o
+	unit() {
+		echo "{\"name\":\"$1\",\"object\":null,\"section\":\".text.$1\",\"addr\":\"$3\",\"size\":$2,\"page\":0,\"weight\":1,\"moved\":true,\"why\":\"-\",\"addr_before\":\"0x$(nm k | awk -v f=$1 '$3 == f { print $1 }')\",\"page_before\":0,\"path_weight\":250000,\"functions\":[[\"$1\",0,$2]],\"ranges\":[]},"
+	}
+	"$HOTTEXT" report --json plan | sed "s/\"build_id\":\"[0-9a-f]*\"/\"build_id\":\"0123abcd\"/
+		s/\"text_start\": \"0x[0-9a-f]*\"/\"text_start\": \"0x401000\"/
+		s/.*\"name\":\"function_9\".*/$(unit first 2 0x500000)$(unit hot 4 0x500100)$(unit plain 4 0x500200)/" > k.json
+	cannot_annotate "'other' is not the kernel that the plan was made from: its build-id is fedc9876, not 0123abcd" hot other
+	cannot_annotate "cannot annotate 'first': 'k' has no lines for it" first k
+	cannot_annotate "cannot annotate 'plain': no debug information for 0x*[0-9a-f] in 'k'" plain k
+	objcopy --remove-section .debug_line k k2
+	cannot_annotate "cannot annotate 'hot': no line table in 'k2': *" hot k2
+	sed -i 's/\["hot",0,4\]/["hot",4,0]/' k.json
+	cannot_annotate "cannot annotate 'hot': it is empty" hot k
+}
