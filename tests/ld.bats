@@ -287,6 +287,31 @@ nothing_left() {
 	nothing_left other
 }
 
+@test "lld: vmlinux.o keeps sections of one name apart, a module's become one .text" {
+	command -v ld.lld-19 > lld || skip "no ld.lld-19"
+	make_kernel
+	export FLAGS=-O1 HOTTEXT_LD=ld.lld-19
+	"$HOTTEXT" ld -r -o vmlinux.o --whole-archive vmlinux.a
+	readelf -SW vmlinux.o > sections
+	for s in .text.helper..fs_file .text.helper..fs_xfs_file .text.asm..lib_memcpy .text.asm..lib_clear_page .text.vfs_read; do
+		grep -qF -- " $s " sections || { echo "no $s"; return 1; }
+	done
+	rm vmlinux.a
+	ar rcSTP vmlinux.a vmlinux.o
+	plan < <(printf '*(.text.asm..lib_clear_page)\n*(.text.helper..fs_xfs_file)\n*(.text.xfs_read)\n')
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext startup_64 clear_page xfs_read vfs_read schedule_tail _etext
+	[ "$(nm -n -S vmlinux | awk '$4 == "helper" { print $2; exit }')" = 0000000000000046 ]
+	echo 'SECTIONS { /DISCARD/ : { *(.discard) } __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > module.lds
+	{ head -n 1 "$DATA/collect/chains.hot"; echo 'func schedule_tail@small_mod.ko 5 0'; } > plan/profile.hot
+	HOTTEXT_PLAN=plan "$HOTTEXT" ld -r -T module.lds -o small-mod.ko fs/file.o kernel/core.o
+	order small-mod.ko schedule_tail vfs_read
+	readelf -SW small-mod.ko | grep -o '\.text\.[a-z_.]*' > sections
+	[ "$(cat sections)" = .text.unlikely ]
+	find . -name '*hottext-*' > left
+	[ ! -s left ]
+}
+
 @test "lld gets the symbol order" {
 	command -v ld.lld-19 > lld || skip "no ld.lld-19"
 	make_kernel

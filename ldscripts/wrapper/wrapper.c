@@ -274,13 +274,13 @@ int wrapper_run(int argc, char **argv)
 	linkline_init(&w.line, argc, argv);
 	w.lld = strstr(base_name(w.ld), "lld");
 	kernel = is_kernel_link(&w.line);
-	module = w.lld ? 0 : is_module_link(&w.line);
+	module = is_module_link(&w.line);
 	if (kernel < 0 || module < 0) {
 		wrapper_remove_output(&w);
 		ret = EXIT_FAILED;
 	} else if (kernel) {
 		ret = link_kernel(&w);
-	} else if (!w.lld && is_object_link(&w.line)) {
+	} else if (is_object_link(&w.line)) {
 		ret = wrapper_relocatable(&w);
 	} else if (module) {
 		ret = link_module(&w);

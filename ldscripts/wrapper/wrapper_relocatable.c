@@ -55,7 +55,7 @@ static char *new_name(const struct linkmap_section *s, struct index *names)
 }
 
 /* Write the script; returns how many sections it renames. */
-static uint32_t write_renames(const struct linkmap *m, FILE *fp)
+static uint32_t write_renames(const struct linkmap *m, bool lld, FILE *fp)
 {
 	struct index names = { 0 }, seen = { 0 };
 	uint32_t *count = xcalloc(m->nr_sections + 1, sizeof(*count)), nr = 0;
@@ -75,7 +75,8 @@ static uint32_t write_renames(const struct linkmap *m, FILE *fp)
 			char *name = new_name(s, &names);
 
 			index_add_str(&seen, key);
-			fprintf(fp, " %s 0 : { %s }\n", name, key);
+			/* As fragment_for_lld(): in lld a member of a thin archive is called ARCHIVE:MEMBER. */
+			fprintf(fp, " %s 0 : { %s%s%s }\n", name, key, lld ? " *:" : "", lld ? key : "");
 			free(name);
 			nr++;
 		}
@@ -105,7 +106,7 @@ static int relink(const struct wrapper *w, const struct linkmap *m, const char *
 
 	if (wrapper_temp(w, ".hottext-rename.lds", &script))
 		return EXIT_FAILED;
-	uint32_t nr = write_renames(m, script.fp);
+	uint32_t nr = write_renames(m, w->lld, script.fp);
 	if (fflush(script.fp) || ferror(script.fp)) {
 		error("cannot write '%s': %s", script.tmp, strerror(errno));
 	} else if (!nr) {
