@@ -32,14 +32,14 @@ body_of()
 		{ read -r from to; echo "$2+$((0x$to - 0x$from))"; }
 }
 
-# position_of NAME: which of the udp_lib_close() by address is that of net/ipv4/udp.o; nothing without livepatching.
+# position_of NAME: which of the init_once() by address is that of net/socket.o; nothing without livepatching.
 position_of()
 {
 	has_symbol "$1" klp_enable_patch || return 0
-	awk '/^ \.text\.udp_lib_close/ { name = $1; if (NF < 2) getline; else $1 = ""
-			at = name ~ /\.\.net_ipv4_udp$/ || $0 ~ / net\/ipv4\/udp\.o$/ ? "UDP" : "-"
+	awk '/^ \.text\.init_once(\.\.|$| )/ { name = $1; if (NF < 2) getline; else $1 = ""
+			at = name ~ /\.\.net_socket$/ || $0 ~ / net\/socket\.o$/ ? "socket" : "-"
 			for (i = 1; i <= NF; i++) if ($i ~ /^0x/) { print $i, at; break } }' "$out/$1/vmlinux.map" |
-		sort | awk '$2 == "UDP" { print NR; exit }'
+		sort | awk '$2 == "socket" { print NR; exit }'
 }
 
 # probe NAME: boots it with the probe; answers in $out/NAME/console.probe, tables in $out/NAME/probe.out

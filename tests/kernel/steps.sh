@@ -188,7 +188,8 @@ planned()
 	jq -r "$2 | if type == \"number\" then (. * 100 | round / 100) else . // \"-\" end" "$out/plan-$1/plan.json"
 }
 
-# Text up to its last function; x86-64 aligns its entry code behind all other to 2 MB, which would hide all growth.
+# Text up to its last function; x86-64 aligns its entry code behind all other, and a thunk of RETHUNK before it, to 2 MB,
+# which would hide all growth.
 text_bytes()
 {
 	local end=_etext
@@ -198,7 +199,7 @@ text_bytes()
 	nm -n -S "$out/$1/vmlinux" | awk -v end=$end '
 		$NF == "_stext" { start = $1 }
 		$NF == end { exit }
-		start != "" && NF == 4 && $3 ~ /[tTwW]/ { last = $1 " " $2 }
+		start != "" && NF == 4 && $3 ~ /[tTwW]/ && $4 !~ /^srso_/ { last = $1 " " $2 }
 		END { print start, last }' |
 		{ read -r start at size; echo $((0x$at + 0x$size - 0x$start)); }
 }

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A livepatch of udp_lib_close(), a static that the kernel has once for UDP and once for UDP-Lite: its parameter `position`
-// says which, counted by address as the kernel does. `calls` counts sockets closed by the patch.
+// A livepatch of init_once(), a static of which the kernel has one for each kind of inode: its parameter `position` says
+// which, counted by address as the kernel does. `calls` counts inodes of sockets that the patch has made.
 #include <linux/livepatch.h>
 #include <linux/module.h>
 #include <net/sock.h>
-#include <net/udp.h>
 
 static unsigned long position, calls;
 module_param(position, ulong, 0444);
 module_param(calls, ulong, 0444);
 
-static void patched_close(struct sock *sk, long timeout)
+static void patched_init_once(void *inode)
 {
 	calls++;
-	sk_common_release(sk);
+	inode_init_once(&((struct socket_alloc *)inode)->vfs_inode);
 }
 
-static struct klp_func funcs[] = { { .old_name = "udp_lib_close", .new_func = patched_close }, { } };
+static struct klp_func funcs[] = { { .old_name = "init_once", .new_func = patched_init_once }, { } };
 static struct klp_object objects[] = { { .funcs = funcs }, { } };
 static struct klp_patch patch = { .mod = THIS_MODULE, .objs = objects };
 
