@@ -157,6 +157,10 @@ bench-sources: hottext hottext-qemu.so
 bench-scale: hottext
 	$(Q)bench/scale.sh ./hottext
 
+# The same on Debian's kernel with its debug information; VMLINUX: another one, nothing is downloaded then.
+bench-distribution: hottext
+	$(Q)bench/distribution.sh ./hottext $(VMLINUX)
+
 # Our cdsort and c3 against lld's.
 bench-lld: hottext
 	$(Q)bench/lld.sh ./hottext $(O)/bench/lld-out
@@ -213,4 +217,4 @@ help:
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
-.PHONY: all install bench-collect bench-layout bench-lld bench-scale bench-sources bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
+.PHONY: all install bench-collect bench-distribution bench-layout bench-lld bench-scale bench-sources bench-tlb check check-kernel clean demo help run-check run-demo run-unit-tests sample
