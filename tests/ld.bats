@@ -287,6 +287,18 @@ nothing_left() {
 	nothing_left other
 }
 
+@test "vmlinux.o without function sections comes out byte for byte, by either linker" {
+	make_kernel 1
+	for ld in ld ld.lld-19; do
+		command -v $ld > found || continue
+		$ld -r -o plain.o --whole-archive vmlinux.a
+		HOTTEXT_LD=$ld "$HOTTEXT" ld -r -o vmlinux.o --whole-archive vmlinux.a
+		cmp plain.o vmlinux.o
+	done
+	find . -name '*hottext-*' > left
+	[ ! -s left ]
+}
+
 @test "lld: vmlinux.o keeps sections of one name apart, a module's become one .text" {
 	command -v ld.lld-19 > lld || skip "no ld.lld-19"
 	make_kernel

@@ -5,12 +5,7 @@
 machine=generic-4k-32 sims="$prediction_sims 32:4K:flush=user" counts=
 sim=32x4K.lru.kernel_misses
 
-stock=$("$here/build.sh" kernel x86_64 stock)
-mkdir -p "$out/stock"
-cp "$stock"/first/* "$out/stock/"
-note "linking: stock, through the wrapper"
-"$here/build.sh" through x86_64 "$out/through" || die "cannot link the stock kernel through the wrapper"
-check "the wrapper with nothing asked of it changes no byte" cmp "$out/stock/vmlinux" "$out/through/vmlinux"
+through_wrapper
 record_sample
 hottext collect -q --vmlinux "$out/link/vmlinux" "$out/all.fetch" -o "$out/all.hot"
 

@@ -116,6 +116,18 @@ relink()
 	env ${2+"$2"} "$here/build.sh" relink "$kernel" "$out/$1" || die "cannot link the kernel '$1'"
 }
 
+# The kernel as it builds by itself, as $out/stock, and linked again by the wrapper.
+through_wrapper()
+{
+	local stock
+	stock=$("$here/build.sh" kernel "$kernel" stock)
+	mkdir -p "$out/stock"
+	cp "$stock"/first/* "$out/stock/"
+	note "linking: stock, through the wrapper"
+	"$here/build.sh" through "$kernel" "$out/through" || die "cannot link the stock kernel through the wrapper"
+	check "the wrapper with nothing asked of it changes no byte" cmp "$out/stock/vmlinux" "$out/through/vmlinux"
+}
+
 # The kernel that profiles come from, as $out/link; its map stays in the build folder, whose objects it names.
 link_order()
 {
