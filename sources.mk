@@ -103,6 +103,7 @@ ANALYZE_SRCS := \
 	analyze/completion/evidence.c \
 	analyze/completion/expand.c \
 	analyze/completion/likely.c \
+	analyze/completion/unprofiled.c \
 	analyze/image/align.c \
 	analyze/image/image.c \
 	analyze/image/linkmap.c \

@@ -49,6 +49,7 @@ struct completer {
 	uint32_t *in_path;		/* [image func] == stamp: in the feet of the path */
 	uint32_t *member_stamp;		/* [image func] == stamp: member_of[] holds */
 	uint32_t *member_of;		/* [image func]: in members */
+	uint32_t *out_of;		/* [image func]: func of out, INDEX_NONE; as in evidence.profile_of at first */
 	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
 	double *runs;			/* [in path]: its weight in out */
 	double graph_scale;		/* makes runs in function graphs comparable to those from samples */
@@ -60,6 +61,16 @@ struct completer {
 	uint32_t *feet, alloc_feet;
 	uint32_t alloc_funcs;		/* of report->funcs */
 };
+
+/* The parts that need img and in only. Errors are reported; release it then, too. */
+int completer_init(struct completer *c, const char *vmlinux);
+void completer_release(struct completer *c);
+
+/* The function of out for an image function, added when new. */
+uint32_t out_func(struct completer *c, uint32_t image_func);
+
+/* members[] as a path of out, those that are likely enough, their chunks as well. Returns its id. */
+uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t root, uint64_t weight, float at_least);
 
 /* Start a path with no members. */
 void begin_path(struct completer *c);

@@ -29,16 +29,13 @@ const char *const completion_reason_names[] = {
 	[COMPLETION_SEEN] = "seen",
 };
 
-/* The profile's id of an image function, added when new. */
-static uint32_t out_func(struct completer *c, uint32_t image_func)
+uint32_t out_func(struct completer *c, uint32_t image_func)
 {
-	uint32_t f = c->evidence.profile_of[image_func];
+	uint32_t *f = &c->out_of[image_func];
 
-	if (f == INDEX_NONE) {
-		f = profile_func(c->out, c->img->funcs[image_func].id);
-		c->evidence.profile_of[image_func] = f;
-	}
-	return f;
+	if (*f == INDEX_NONE)
+		*f = profile_func(c->out, c->img->funcs[image_func].id);
+	return *f;
 }
 
 /* Everything of in but its paths; func ids stay the same. */
@@ -109,7 +106,7 @@ static float floor_of(const struct completer *c, uint32_t func)
 	return c->func_runs[func] >= FREQUENT * c->all_runs ? REACH_MIN : (float)c->min_probability;
 }
 
-static uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t root, uint64_t weight, float at_least)
+uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t root, uint64_t weight, float at_least)
 {
 	uint32_t nr = 0;
 
@@ -425,8 +422,10 @@ static void settle_options(struct completer *c, const struct complete_options *o
 		c->variants = 1;
 }
 
-static int run(struct completer *c, const char *vmlinux)
+int completer_init(struct completer *c, const char *vmlinux)
 {
+	size_t nr_funcs = (size_t)c->img->nr_funcs + 1;
+
 	if (program_init(&c->prog, c->img, vmlinux))
 		return -1;
 	evidence_init(&c->evidence, &c->prog, c->in);
@@ -434,11 +433,40 @@ static int run(struct completer *c, const char *vmlinux)
 	c->has_fetch = has_source(c->in, "fetch");
 	c->has_graph = has_source(c->in, "ftrace") || has_source(c->in, "trace.dat");
 	activations_init(&c->acts, &c->prog, &c->evidence, REACH_MIN);
-	c->func_runs = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->func_runs));
-	c->emitted = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->emitted));
-	c->in_path = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->in_path));
-	c->member_stamp = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_stamp));
-	c->member_of = xcalloc((size_t)c->img->nr_funcs + 1, sizeof(*c->member_of));
+	c->out_of = xmemdup(c->evidence.profile_of, nr_funcs * sizeof(*c->out_of));
+	c->func_runs = xcalloc(nr_funcs, sizeof(*c->func_runs));
+	c->emitted = xcalloc(nr_funcs, sizeof(*c->emitted));
+	c->in_path = xcalloc(nr_funcs, sizeof(*c->in_path));
+	c->member_stamp = xcalloc(nr_funcs, sizeof(*c->member_stamp));
+	c->member_of = xcalloc(nr_funcs, sizeof(*c->member_of));
+	return 0;
+}
+
+void completer_release(struct completer *c)
+{
+	activations_release(&c->acts);
+	evidence_release(&c->evidence);
+	if (c->prog.flows)
+		program_release(&c->prog);
+	free(c->members);
+	free(c->heap);
+	free(c->out_of);
+	free(c->in_path);
+	free(c->member_stamp);
+	free(c->member_of);
+	free(c->out_path);
+	free(c->runs);
+	free(c->func_runs);
+	free(c->emitted);
+	free(c->has_path);
+	free(c->words);
+	free(c->feet);
+}
+
+static int run(struct completer *c, const char *vmlinux)
+{
+	if (completer_init(c, vmlinux))
+		return -1;
 	c->out_path = xcalloc((size_t)c->in->paths.nr_keys * c->variants + 1, sizeof(*c->out_path));
 	c->runs = xcalloc((size_t)c->in->paths.nr_keys + 1, sizeof(*c->runs));
 	c->has_path = xcalloc((size_t)c->in->names.nr_keys + 1, sizeof(*c->has_path));
@@ -469,22 +497,7 @@ int complete_profile(const struct image *img, const char *vmlinux, const struct 
 	} else {
 		ret = run(&c, vmlinux);
 	}
-	activations_release(&c.acts);
-	evidence_release(&c.evidence);
-	if (c.prog.flows)
-		program_release(&c.prog);
-	free(c.members);
-	free(c.heap);
-	free(c.in_path);
-	free(c.member_stamp);
-	free(c.member_of);
-	free(c.out_path);
-	free(c.runs);
-	free(c.func_runs);
-	free(c.emitted);
-	free(c.has_path);
-	free(c.words);
-	free(c.feet);
+	completer_release(&c);
 	if (!report)
 		completion_release(&own);
 	return ret;
