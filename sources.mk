@@ -130,6 +130,7 @@ REORDER_SRCS := \
 	reorder/cmd_report.c \
 	reorder/hotgraph.c \
 	reorder/for_cache.c \
+	reorder/guard.c \
 	reorder/job.c \
 	reorder/job_options.c \
 	reorder/layout.c \
@@ -152,6 +153,7 @@ REORDER_SRCS := \
 	reorder/plan/plan_evidence.c \
 	reorder/plan/plan_fields.c \
 	reorder/plan/plan_fill.c \
+	reorder/plan/plan_guard.c \
 	reorder/plan/plan_measured.c \
 	reorder/plan/plan_read.c \
 	reorder/plan/plan_write.c \
@@ -203,6 +205,7 @@ UNIT_TESTS := \
 	fetch \
 	flow \
 	funcgraph \
+	guard \
 	image \
 	knee \
 	layout \

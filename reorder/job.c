@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/completion/complete.h"
+#include "analyze/completion/unprofiled.h"
 #include "analyze/tlb/replay.h"
 #include "analyze/tlb/steady.h"
 #include "collect/fetch/fetch.h"
@@ -125,6 +126,8 @@ void job_release(struct job *job)
 	machine_release(&job->machine);
 	image_release(&job->image);
 	modules_release(&job->modules);
+	guard_release(&job->guard);
+	callgraph_release(&job->unseen);
 }
 
 /* Where no order saves ITLB entries, the default one is for the instruction cache. */
@@ -133,6 +136,73 @@ static bool wants_cache_order(const struct job *job)
 	const char *why = machine_why_no_saving(&job->machine, job->image.text_start, job->image.text_end);
 
 	return why && job->trace && job->machine.l1i_bytes && !strcmp(job->opts->algorithm, "pack");
+}
+
+static void run_algorithm(const struct job *job, const struct callgraph *cg, struct layout *l)
+{
+	struct order_options o = { &job->machine, job->opts->effort };
+
+	algorithm_find(job->opts->algorithm)->run(cg, &o, l);
+	layout_assign(l);
+}
+
+static bool wants_guard(const struct job *job)
+{
+	return !job->opts->allow_regress && !strcmp(job->opts->algorithm, "pack") && !wants_cache_order(job);
+}
+
+/* Once more, with more weight on the roots that came off worse; taken when fewer of them are. */
+static void order_again(struct job *job, uint32_t nr_worse)
+{
+	struct callgraph raised = job->cg;
+	uint64_t *weights = xcalloc((size_t)raised.nr_paths + 1, sizeof(*weights));
+	struct layout again;
+
+	guard_raise(&job->guard, weights);
+	raised.paths = xmemdup(raised.paths, raised.nr_paths * sizeof(*raised.paths));
+	for (uint32_t i = 0; i < raised.nr_paths; i++)
+		raised.paths[i].weight = weights[i];
+	layout_init(&again, &job->image);
+	again.sizes = job->after.sizes;
+	run_algorithm(job, &raised, &again);
+	guard_measure(&job->guard, &job->before, &again);
+	bool better = guard_count(&job->guard, true, guard_is_worse) < nr_worse;
+	detail("%u profiled roots need more ITLB entries than in link order: ordered again, %s", nr_worse,
+	       better ? "fewer now" : "in vain");
+	if (better) {
+		struct layout worse = job->after;
+
+		job->after = again;
+		again = worse;
+	}
+	layout_release(&again);
+	free(raised.paths);
+	free(weights);
+}
+
+/* The paths of roots never profiled. */
+static int read_unseen(struct job *job)
+{
+	struct profile paths = { 0 };
+	int ret = unprofiled_paths(&job->image, job->opts->vmlinux, &job->profile, &paths);
+
+	if (!ret)
+		ret = callgraph_init(&job->unseen, &job->image, &paths);
+	profile_release(&paths);
+	return ret;
+}
+
+static int guard(struct job *job)
+{
+	if (read_unseen(job))
+		return -1;
+	guard_init(&job->guard, &job->cg, &job->unseen, job->machine.text_page);
+	guard_measure(&job->guard, &job->before, &job->after);
+	uint32_t nr_worse = guard_count(&job->guard, true, guard_is_worse);
+	if (nr_worse && !interrupted())
+		order_again(job, nr_worse);
+	guard_gather(&job->guard, &job->before, &job->after);
+	return 0;
 }
 
 int job_order(struct job *job)
@@ -144,11 +214,12 @@ int job_order(struct job *job)
 	if (wants_cache_order(job))
 		ret = order_for_cache(&job->cg, &o, job->trace, &job->after);
 	else
-		algorithm_find(job->opts->algorithm)->run(&job->cg, &o, &job->after);
+		run_algorithm(job, &job->cg, &job->after);
+	if (!ret && wants_guard(job))
+		ret = guard(job);
 	interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
-	layout_assign(&job->after);
 	if (job->machine.text_page > 4096)
 		region_fit(&job->after, job->machine.text_page, NULL);
 	return ret;
@@ -204,6 +275,8 @@ int job_plan(const struct job *job, struct plan *plan)
 	plan_init(plan);
 	plan_fill(plan, &job->image, &job->cg, &job->before, &job->after, &job->machine, &job->profile);
 	plan_set_evidence(plan, &job->image, &job->profile, &job->completion);
+	if (job->guard.seen)
+		plan_set_guard(plan, &job->guard, &job->after);
 	plan->algorithm = job->opts->algorithm;
 	plan->effort = job->opts->effort;
 	plan_set_command(plan);

@@ -20,6 +20,7 @@
 #include "analyze/tlb/machine.h"
 #include "collect/profile.h"
 #include "lib/modules.h"
+#include "reorder/guard.h"
 #include "reorder/layout.h"
 #include "reorder/plan/plan.h"
 
@@ -36,6 +37,7 @@ struct job_options {
 	const char *algorithm;
 	unsigned int effort;		/* 1..9 */
 	bool as_seen;			/* do not complete the profile */
+	bool allow_regress;		/* roots may need more ITLB entries than in link order */
 	bool force;			/* go on with damaged input and with profiles that hardly match */
 	bool unattended;		/* inside a build, where nobody can answer a message with --force */
 };
@@ -51,6 +53,8 @@ struct job {
 	const char *trace;		/* the fetch trace among the profiles, NULL: none */
 	struct callgraph cg;
 	struct layout before, after;
+	struct callgraph unseen;	/* the paths of roots never profiled; empty when not guarded */
+	struct guard guard;		/* by job_order(), for pack only; else empty */
 	uint32_t *trial_sizes;		/* what after goes by; NULL: the image's sizes */
 };
 

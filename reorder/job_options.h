@@ -24,7 +24,9 @@ extern struct job_options job_options;
 
 #define OPT_ALGORITHM \
 	{ 'a', "algorithm", "A", "pack, link, density, ph, c3 or cdsort (pack)", OPT_STRING, &job_options.algorithm, 0, 0 }, \
-	{ 'e', "effort", "N", "1 to 9: how long to search (3)", OPT_UINT, &job_options.effort, 1, 9 }
+	{ 'e', "effort", "N", "1 to 9: how long to search (3)", OPT_UINT, &job_options.effort, 1, 9 }, \
+	{ 0, "allow-regress", NULL, "let pack make roots need more ITLB entries than in link order", OPT_FLAG, \
+	  &job_options.allow_regress, 0, 0 }
 
 /*
  * Take VMLINUX PROFILE... and read everything. EXIT_DONE, or the status to end

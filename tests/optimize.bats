@@ -79,7 +79,7 @@ misuse() {
 
 @test "reorder: every algorithm lists every hot unit once, pack also the groups that follow" {
 	for algorithm in density ph c3 cdsort pack; do
-		"$HOTTEXT" reorder -q --as-seen --machine $MACHINE --algorithm $algorithm vmlinux plan/profile.hot >"$dir/order"
+		"$HOTTEXT" reorder -q --as-seen --machine $MACHINE --allow-regress --algorithm $algorithm vmlinux plan/profile.hot >"$dir/order"
 		sed -i '/^\. = ALIGN/d' "$dir/order"
 		grep -v '^#' "$dir/order" | cut -d' ' -f1,2 | sort >"$dir/$algorithm"
 		[ "$(wc -l <"$dir/$algorithm")" -gt 1000 ]
@@ -223,4 +223,18 @@ interrupt() {
 	first=$(grep -m 1 -F '(.text' "$dir/plan/hottext.ld")
 	grep -qF "$first" "$dir/plan/vmlinux.lds"
 	[ "$(grep -c '__sched_text_start = \.;' "$dir/plan/vmlinux.lds")" = 1 ]
+}
+
+@test "optimize: roots never profiled are guarded, unless they may regress" {
+	"$HOTTEXT" optimize -q --machine $MACHINE --allow-regress vmlinux perf.data -o "$dir/free"
+	[ "$(jq .guard "$dir/free/plan.json")" = null ]
+	jq -e '.guard | .roots > 20 and .worse == 0 and .unseen_roots > 300 and .units > 0' plan/plan.json
+	jq -e '.guard | .unseen_after < .unseen_before and .unseen_worse * 10 < .unseen_roots' plan/plan.json
+	grep -Eq '^guard     of [0-9]+ roots profiled none need more ITLB entries than before; [0-9]+ never profiled: ' plan/report.txt
+	! grep -q '^guard' "$dir/free/report.txt"
+	[ "$(jq '[.units[] | select(.why | startswith("keeps "))] | length' plan/plan.json)" = "$(jq .guard.units plan/plan.json)" ]
+	# What they run is listed behind what was seen to run.
+	jq -e '[.units[] | select(.moved and .group == "main")] |
+		([.[] | select(.why | startswith("keeps ")) | .page] | min) >= ([.[] | select(.why | startswith("run by")) | .page] | max)' \
+		plan/plan.json
 }

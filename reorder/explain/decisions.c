@@ -111,6 +111,23 @@ static void say_units(const struct plan *plan)
 	free(reasons);
 }
 
+static void say_guard(const struct guard *g)
+{
+	uint32_t nr = 0;
+
+	if (g->seen)
+		detail("%u units are moved for %u roots never profiled", g->nr_units, g->names.nr_keys - g->nr_profiled);
+	for (uint32_t i = 0; i < g->names.nr_keys; i++) {
+		const struct guard_root *r = &g->roots[i];
+
+		if (guard_is_worse(r) && (nr++ < NAMED || verbosity >= VERY))
+			detail("%s %s, %s, needs %.4g entries instead of %.4g", path_kind_names[r->kind], guard_root_name(g, i),
+			       r->profiled ? "profiled" : "never profiled", r->mean[1], r->mean[0]);
+	}
+	if (nr > NAMED && verbosity < VERY)
+		detail("%u more roots need more (-vv names them)", nr - NAMED);
+}
+
 void decisions_say(const struct job *job, const struct plan *plan)
 {
 	if (verbosity < 1)
@@ -122,5 +139,6 @@ void decisions_say(const struct job *job, const struct plan *plan)
 	say_completion(job);
 	say_lost(job);
 	say_units(plan);
+	say_guard(&job->guard);
 	detail("'hottext explain DIR FUNCTION' says it of one function");
 }

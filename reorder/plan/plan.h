@@ -26,6 +26,7 @@
 
 struct callgraph;
 struct completion;
+struct guard;
 struct image;
 struct layout;
 struct machine;
@@ -130,6 +131,16 @@ struct plan_measured {		/* ITLB misses as a CPU sampled them */
 	uint32_t nr_pages, alloc_pages;
 };
 
+struct plan_guard {		/* what reorder/guard.h says of the roots */
+	bool known;		/* the order was guarded */
+	uint32_t roots;		/* that were profiled */
+	uint32_t worse, worse_by_less;	/* of these: need an entry or more, or a part of one, more than before */
+	uint32_t unseen_roots;	/* never profiled: by what their code says */
+	uint32_t unseen_worse;
+	double unseen_before, unseen_after;	/* mean of their entries, each root alike */
+	uint32_t units;		/* that were moved for their sake */
+};
+
 enum { PLAN_MAX_LEVELS = 3 };
 
 struct plan_machine {
@@ -178,6 +189,7 @@ struct plan {
 	uint64_t path_weight;	/* of all paths */
 	struct plan_side before, after;
 	struct plan_measured measured;	/* in link order, by analyze --misses */
+	struct plan_guard guard;
 	struct plan_curve *curve;
 	uint32_t nr_curve, alloc_curve;
 	struct plan_position *positions;	/* those that change where the kernel has livepatching: by name, before */
@@ -224,6 +236,9 @@ void plan_set_evidence(struct plan *p, const struct image *img, const struct pro
 
 /* ITLB misses as a CPU sampled them in this image. */
 void plan_set_measured(struct plan *p, const struct image *img, const struct measured *x);
+
+/* What the guard of the order measured last, and why it moved units, which after (the plan's own) has. */
+void plan_set_guard(struct plan *p, const struct guard *g, const struct layout *after);
 
 /*
  * This process's command line as plan->command: the way to the same plan from

@@ -90,6 +90,18 @@ const struct field plan_source_fields[] = {
 	{ NULL, F_STRING, 0, false },
 };
 
+const struct field plan_guard_fields[] = {
+	FIELD(plan_guard, roots, "roots", F_U32),
+	FIELD(plan_guard, worse, "worse", F_U32),
+	FIELD(plan_guard, worse_by_less, "worse_by_less", F_U32),
+	FIELD(plan_guard, unseen_roots, "unseen_roots", F_U32),
+	FIELD(plan_guard, unseen_worse, "unseen_worse", F_U32),
+	FIELD(plan_guard, unseen_before, "unseen_before", F_REAL),
+	FIELD(plan_guard, unseen_after, "unseen_after", F_REAL),
+	FIELD(plan_guard, units, "units", F_U32),
+	{ NULL, F_STRING, 0, false },
+};
+
 const struct field plan_curve_fields[] = {
 	FIELD(plan_curve, page_bytes, "page_bytes", F_U64),
 	FIELD(plan_curve, before, "before", F_REAL),

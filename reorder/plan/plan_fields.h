@@ -35,6 +35,7 @@ extern const struct field plan_machine_fields[];
 extern const struct field plan_side_fields[];
 extern const struct field plan_entries_fields[];
 extern const struct field plan_source_fields[];
+extern const struct field plan_guard_fields[];
 extern const struct field plan_curve_fields[];
 extern const struct field plan_position_fields[];
 extern const struct field plan_measured_fields[];

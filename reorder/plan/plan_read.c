@@ -365,6 +365,14 @@ static void read_measured(struct reading *r, const json_t *top)
 	read_array(r, obj, "pages", false, read_missed);
 }
 
+static void read_guard(struct reading *r, const json_t *guard)
+{
+	if (!guard)
+		return;
+	r->p->guard.known = true;
+	read_fields(r, "guard", guard, plan_guard_fields, &r->p->guard);
+}
+
 static void read_plan(struct reading *r, const json_t *top)
 {
 	struct plan *p = r->p;
@@ -377,6 +385,7 @@ static void read_plan(struct reading *r, const json_t *top)
 	read_side(r, top, "before", &p->before);
 	read_side(r, top, "after", &p->after);
 	read_measured(r, top);
+	read_guard(r, json_object_get(top, "guard"));
 	read_array(r, top, "sources", true, read_source);
 	read_array(r, top, "curve", true, read_curve);
 	read_array(r, top, "positions", true, read_position);

@@ -205,6 +205,8 @@ void plan_write_json(const struct plan *p, FILE *fp)
 	put_key("after", side_json(&p->after), fp);
 	if (p->measured.page_bytes)
 		put_key("itlb_sampled", measured_json(&p->measured), fp);
+	if (p->guard.known)
+		put_key("guard", fields_json(plan_guard_fields, &p->guard), fp);
 	PUT_ARRAY("sources", i, p->nr_sources, fields_json(plan_source_fields, &p->sources[i]), false);
 	PUT_ARRAY("curve", i, p->nr_curve, fields_json(plan_curve_fields, &p->curve[i]), false);
 	PUT_ARRAY("positions", i, p->nr_positions, fields_json(plan_position_fields, &p->positions[i]), false);

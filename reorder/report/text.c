@@ -158,6 +158,20 @@ static void put_profile(const struct plan *p, FILE *fp)
 		"inferred from symbols: give the link map for exact ones");
 }
 
+static void put_guard(const struct plan *p, FILE *fp)
+{
+	const struct plan_guard *g = &p->guard;
+	char n[4][FORMAT_MAX];
+
+	if (!g->known)
+		return;
+	fprintf(fp, "guard     of %s roots profiled %s need more ITLB entries than before; %s never profiled:",
+		format_count(n[0], g->roots), g->worse + g->worse_by_less ? format_count(n[1], g->worse + g->worse_by_less) : "none",
+		format_count(n[2], g->unseen_roots));
+	fprintf(fp, " %s to %s, %s more\n", format_entries(n[0], g->unseen_before), format_entries(n[1], g->unseen_after),
+		g->unseen_worse ? format_count(n[2], g->unseen_worse) : "none");
+}
+
 /* Where all that was moved came to lie, where pages are so large that one may hold it. */
 static void put_region(const struct plan *p, FILE *fp)
 {
@@ -249,6 +263,7 @@ void report_text(const struct plan *p, FILE *fp, struct text_style st)
 	fputc('\n', fp);
 	put_time(p, fp);
 	put_profile(p, fp);
+	put_guard(p, fp);
 	put_region(p, fp);
 	if (*p->machine.why_no_saving) {
 		fputs("machine   no order saves ITLB entries here: ", fp);
