@@ -192,20 +192,16 @@ int modules_init(struct modules *ms, const char *path)
 	struct stat st;
 
 	memset(ms, 0, sizeof(*ms));
-	if (stat(path, &st))
-		return error("cannot read '%s': %s", path, strerror(errno));
-	if (!S_ISDIR(st.st_mode)) {
-		if (!read_kallsyms(ms, path))
-			return 0;
-	} else {
-		walked = ms;
-		if (!nftw(path, add_file, 16, FTW_PHYS)) {
-			if (!ms->names.nr_keys)
-				warn("'%s' holds no .ko files", path);
-			return 0;
-		}
-		error("cannot read '%s': %s", path, strerror(errno));
-	}
+	walked = ms;
+	int ret = stat(path, &st);
+	if (!ret && !S_ISDIR(st.st_mode))
+		ret = read_kallsyms(ms, path);
+	else if (ret || nftw(path, add_file, 16, FTW_PHYS))
+		ret = error("cannot read '%s': %s", path, strerror(errno));
+	else if (!ms->names.nr_keys)
+		warn("'%s' holds no .ko files", path);
+	if (!ret)
+		return 0;
 	modules_release(ms);
 	return -1;
 }

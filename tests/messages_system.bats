@@ -18,6 +18,8 @@ setup_file() {
 	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > stacks.folded
 	"$HOTTEXT" collect -q --vmlinux old stacks.folded -o p.hot
 	"$HOTTEXT" optimize -q --machine generic-4k-32 old p.hot -o plan
+	make_kernel
+	HOTTEXT_PLAN=$PWD/plan kernel_link moved --section-start=.text=0xffffffff82000000
 	cd "$here"
 }
 
@@ -25,6 +27,8 @@ setup() {
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE KBUILD_OUTPUT LINK SCRIPT
 	TOP=$PWD base=$BATS_FILE_TMPDIR dir=$BATS_TEST_TMPDIR
 	cd "$dir"
+	printf '%s\n' 'ffffffff81000000 T _text' 'ffffffff81000000 T _stext' 'ffffffff81001000 T do_syscall_64' \
+		'ffffffff81005000 T _etext' > kallsyms
 }
 
 injects() {
@@ -42,15 +46,18 @@ says() {
 	return 1
 }
 
-# fails KIND:FAULT MESSAGE COMMAND...: there is a call of that kind whose failure makes it say just that, with status 1.
+# fails KIND:FAULT MESSAGE COMMAND...: there is a call of that kind whose failure makes it say just that, with status 1. A
+# * in the message stands for a temporary's name. ON=+: all later calls fail, too. A folder `new` is removed before each run.
 fails() {
 	local kind=${1%:*} fault=${1#*:} message=$2 n status
 	shift 2
 	"$base/inject" "$kind" "$fault" 0 "$@" 9> n > out 2> err || true
 	for ((n = 1; n <= $(cat n); n++)); do
+		rm -rf new
 		status=0
-		"$base/inject" "$kind" "$fault" $n "$@" > out 2> err || status=$?
-		[ $status -ne 1 ] || [ "$(cat err)" != "hottext: $message" ] || return 0
+		"$base/inject" "$kind" "$fault" "$n${ON:-}" "$@" > out 2> err || status=$?
+		# shellcheck disable=SC2053 # a pattern
+		[ $status -ne 1 ] || [[ $(cat err) != "hottext: "$message ]] || return 0
 	done
 	echo "none of $(cat n) calls ($kind, $fault) made it say: $message; last:"
 	cat err
@@ -122,7 +129,7 @@ fails() {
 		"cannot sample the whole system: no right (run as root, or set sysctl kernel.perf_event_paranoid=-1)" \
 		"$HOTTEXT" record perf --perf ./perf -o data
 	says 1 "cannot sample: No such file or directory (a kernel with CONFIG_PERF_EVENTS is needed)" \
-		"$base/inject" perf ENOENT all "$HOTTEXT" record perf --perf ./perf -o data
+		"$base/inject" perf ENOENT 1+ "$HOTTEXT" record perf --perf ./perf -o data
 }
 
 @test "messages: recorders that cannot start what they record" {
@@ -178,11 +185,11 @@ fails() {
 @test "messages: no memory, at every allocation" {
 	has_sanitizers && skip "the sanitizers' own allocations would fail as well"
 	zstd -q "$base/p.hot" -o p.zst
-	for command in "collect" "collect -q p.zst -o x" "report -q $base/plan -o x.html" "verify -q $base/plan $base/old" \
+	for command in "collect" "collect -q p.zst -o x" "report -q $base/plan -o x.txt" "verify -q $base/plan $base/moved" \
 		"machines x" "reorder -q --machine generic-4k-32 $base/old p.zst -o x"; do
 		LD_PRELOAD=$base/nomem.so NOMEM_AT=0 "$HOTTEXT" $command 9> n > out 2> err || true
 		count=$(cat n)
-		for ((n = 1; n <= count; n += count > 300 ? count / 150 : 1)); do
+		for ((n = 1; n <= count; n += count > 600 ? count / 300 : 1)); do
 			status=0
 			LD_PRELOAD=$base/nomem.so NOMEM_AT=$n "$HOTTEXT" $command > out 2> err || status=$?
 			[ $status -le 3 ] || { echo "$command, allocation $n: status $status"; cat err; return 1; }
@@ -200,4 +207,101 @@ fails() {
 	export LD_PRELOAD=$base/pretend.so
 	PRETEND_NO_ELF=1 says 1 "cannot read 'k': no error" "${analyze[@]}"
 	PRETEND_NO_ELF=2 says 1 "cannot read 'k': no error" "${analyze[@]}"
+}
+
+@test "messages: recordings that cannot be read or copied" {
+	injects
+	seeds=$TOP/tests/corpus
+	cp "$seeds/perfdata/unit-000" perf.data
+	collect=("$HOTTEXT" collect -q --kallsyms kallsyms)
+	fails stat:EIO "cannot read 'perf.data': Input/output error" "${collect[@]}" perf.data
+	mkdir dir
+	cp perf.data dir/data
+	fails open:EACCES "cannot read 'dir': Permission denied" "${collect[@]}" dir
+	fails open:EACCES "cannot read 'dir/data': Permission denied" "${collect[@]}" dir
+	zstd -q perf.data -o perf.data.zst
+	ON=+ fails open:EACCES "cannot copy 'perf.data.zst' to a temporary file: Permission denied" "${collect[@]}" perf.data.zst
+	fails write:ENOSPC "cannot copy 'perf.data.zst' to a temporary file: No space left on device" "${collect[@]}" perf.data.zst
+	cp "$TOP/tests/data/ftrace/graph.dat" trace.dat
+	fails start:EAGAIN "cannot read 'trace.dat': Resource temporarily unavailable" "${collect[@]}" trace.dat
+	fails wait:ECHILD "cannot read 'trace.dat': No child processes" "${collect[@]}" trace.dat
+	mkdir modules
+	fails stat:EIO "cannot read 'modules': Input/output error" "${collect[@]}" --modules modules perf.data
+	mkdir -p figures/a
+	fails open:EACCES "cannot read 'figures': Permission denied" "$HOTTEXT" compare figures
+}
+
+@test "messages: a module that cannot be opened any more" {
+	injects
+	${CC:-gcc} -D_GNU_SOURCE -I"$TOP" -o perfmodule "$TOP"/tests/perfmodule.c "$TOP"/lib/mem.c "$TOP"/lib/error.c
+	section .text.hot_one hot_one 90 | object a.o
+	mkdir modules
+	ld -r -o modules/small.ko a.o
+	./perfmodule perf.data /lib/modules/small.ko 0xffffffffc0100000 0x4000 00 5:0xffffffffc0100010
+	found=
+	"$base/inject" open EACCES 0 "$HOTTEXT" collect --kallsyms kallsyms --modules modules perf.data 9> n > out 2> err
+	for ((i = 1; i <= $(cat n); i++)); do
+		"$base/inject" open EACCES $i "$HOTTEXT" collect --kallsyms kallsyms --modules modules perf.data > out 2> err || continue
+		! grep -qxF "hottext: cannot read 'modules/small.ko': Permission denied" err || found=1
+	done
+	[ -n "$found" ]
+}
+
+@test "messages: plans and pictures that cannot be read, written or drawn" {
+	injects
+	cp -r "$base/plan" .
+	# As long as pages are, it is read and not mapped.
+	printf '%*s' $((8192 - $(stat -c %s plan/plan.json) % 4096)) '' >> plan/plan.json
+	fails read:EIO "cannot read 'plan/plan.json': Input/output error" "$HOTTEXT" report -q plan
+	optimize=("$HOTTEXT" optimize -q --machine generic-4k-32 "$base/old" "$base/p.hot" -o new)
+	fails rename:EACCES "cannot write 'new': Permission denied" "${optimize[@]}"
+	report=("$HOTTEXT" report -q plan --pages -o x.svg)
+	fails open:EACCES "cannot write '/tmp/hottext-*': Permission denied" "${report[@]}"
+	fails write:ENOSPC "cannot write '/tmp/hottext-*': No space left on device" "${report[@]}"
+	fails open:EACCES "cannot read '/tmp/hottext-*': Permission denied" "${report[@]}"
+	fails start:EAGAIN "cannot draw '/tmp/hottext-*': Resource temporarily unavailable" "${report[@]}"
+	fails wait:ECHILD "cannot draw '/tmp/hottext-*': No child processes" "${report[@]}"
+	fails open:EACCES "cannot read '$base/old': Permission denied" \
+		"$HOTTEXT" report --annotate vfs_read --vmlinux "$base/old" plan
+}
+
+@test "messages: a module's script that cannot be written" {
+	injects
+	{ section .text.a a 40; section .text.b b 60; } | object in.o
+	echo 'SECTIONS { __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > module.lds
+	printf 'hottext-profile 1\nfunc b@a.ko 5 0\n' > p.hot
+	export HOTTEXT_PROFILE=$dir/p.hot
+	fails write:ENOSPC "cannot write '.hottext-module.lds.*': No space left on device" \
+		"$HOTTEXT" ld -r -T module.lds -o a.ko in.o
+	[ ! -e a.ko ]
+}
+
+@test "messages: kbuild that does not know where it is" {
+	injects
+	mkdir -p linux/scripts
+	touch linux/{Kbuild,.config,scripts/link-vmlinux.sh}
+	printf 'VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\nall:\n' > linux/Makefile
+	fails link:ENOENT "cannot read '/proc/self/exe': No such file or directory" "$HOTTEXT" kbuild -C linux
+}
+
+@test "messages: no disassembler, no plugin" {
+	mkdir alone
+	cp "$HOTTEXT" alone/hottext
+	folder=$("$HOTTEXT" --version | sed -n 's,^plugin  *\(.*\)/hottext-qemu.so$,\1,p')
+	[ -n "$folder" ]
+	[ -e "$folder/hottext-qemu.so" ] || says 1 \
+		"cannot find 'hottext-qemu.so' beside hottext or in '$folder' (name it with --plugin)" \
+		alone/hottext record qemu -o trace -- true
+	has_sanitizers && skip "the sanitizers want to be loaded first"
+	printf 'dd 100/100 [000] 1.000000: 1 cycles:\n\tffffffff81000010 vfs_read+0x4 ([kernel.kallsyms])\n\n' > script
+	LD_PRELOAD=$base/pretend.so PRETEND_NO_DISASSEMBLER=1 says 1 \
+		"no disassembler for 'x86_64' (Debian has it in libbinutils of binutils-multiarch)" \
+		"$HOTTEXT" complete -q "$base/old" script
+}
+
+@test "messages: a clock without knees" {
+	has_sanitizers && skip "the sanitizers want to be loaded first"
+	LD_PRELOAD=$base/pretend.so PRETEND_EVEN_CLOCK=1 says 1 \
+		"no machine file: no knee of code on 4 KB pages was found" "$HOTTEXT" calibrate -q -o my.machine
+	[ ! -e my.machine ]
 }

@@ -6,7 +6,7 @@
  *           pipe, wait, stat, remove, link (reading one), perf (perf_event_open), user (geteuid), map or any
  *   FAULT   an errno's name: the call is not made and fails so. "short": a write or read of half the bytes.
  *           "nobody": the call is not made and gives 65534. A signal's name: it is sent before the call.
- *   N       "all" of them go wrong; 0: none, their number is printed on descriptor 9
+ *   N       "3+": that and all behind it go wrong; 0: none, their number is printed on descriptor 9
  *
  * Counting starts when hottext looks at its SIGINT, which is the first thing it does: what the loader did before is
  * left alone. So are programs that it starts. Exits as the command did, 128 + N when a signal ended it; 125: cannot
@@ -59,7 +59,7 @@ static const struct {
 static const char *kind;
 static int fault_err, fault_sig;
 static unsigned long target, count;
-static bool counting, all;
+static bool counting, onward;
 
 struct task {
 	pid_t pid;
@@ -149,7 +149,7 @@ static void on_call(struct task *t)
 	/* What the tests read is not what they try. */
 	if (!is_kind(info.entry.nr) || (info.entry.nr == SYS_write && info.entry.args[0] == STDERR_FILENO))
 		return;
-	if (++count != target && !all)
+	if (++count != target && !(onward && count > target))
 		return;
 	if (fault_sig)
 		kill(t->pid, fault_sig);
@@ -203,6 +203,7 @@ int main(int argc, char **argv)
 {
 	bool known = false;
 	int status;
+	char *end;
 
 	for (size_t i = 0; argc > 4 && i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (!strcmp(faults[i].name, argv[2])) {
@@ -215,8 +216,8 @@ int main(int argc, char **argv)
 		return CANNOT;
 	}
 	kind = argv[1];
-	all = !strcmp(argv[3], "all");
-	target = strtoul(argv[3], NULL, 10);
+	target = strtoul(argv[3], &end, 10);
+	onward = *end == '+';
 	pid_t pid = fork();
 	if (!pid) {
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
 	tasks[0].pid = pid;
 	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
 	status = follow(pid);
-	if (!target && !all)
+	if (!target)
 		dprintf(9, "%lu\n", count);
 	return status;
 }

@@ -2,11 +2,13 @@
 /*
  * For LD_PRELOAD: a kernel of the test's own. tracefs is the folder PRETEND_TRACEFS (none: not mounted), and
  * /proc/sys/kernel/kptr_restrict is the file PRETEND_KPTR_RESTRICT. The PRETEND_NO_ELF-th file that libelf opens is none.
+ * PRETEND_NO_DISASSEMBLER: libopcodes knows no machine. PRETEND_EVEN_CLOCK: whatever is timed takes a millisecond.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <libelf.h>
 #include <tracefs.h>
@@ -42,4 +44,27 @@ Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "elf_begin");
 	return which && ++nr == atoi(which) ? NULL : real(fd, cmd, ref);
+}
+
+void *disassembler(int arch, int big, unsigned long mach, void *abfd)
+{
+	static void *(*real)(int, int, unsigned long, void *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "disassembler");
+	return getenv("PRETEND_NO_DISASSEMBLER") ? NULL : real(arch, big, mach, abfd);
+}
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	static long ms;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+	if (!getenv("PRETEND_EVEN_CLOCK"))
+		return real(id, ts);
+	ts->tv_sec = ++ms / 1000;
+	ts->tv_nsec = ms % 1000 * 1000000;
+	return 0;
 }
