@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/error.h"
 #include "lib/index.h"
 #include "lib/mem.h"
 
@@ -75,6 +76,8 @@ struct candidate {
 	uint32_t used;		/* samples that use it */
 	uint32_t best;		/* the cluster most alike it, INDEX_NONE: none fits */
 	double score;
+	uint32_t first_fan;	/* those whose best it is: a list */
+	uint32_t next_fan, prev_fan;
 };
 
 struct joiner {
@@ -84,6 +87,10 @@ struct joiner {
 	uint32_t capacity;
 	bool fill;		/* second stage: the most in common, then the fullest */
 	uint32_t *alive, nr_alive;	/* leaders, ascending */
+	uint32_t *first, *nr_users;	/* [sample]: in users */
+	uint32_t *users;		/* the leaders that use a sample, in no order */
+	uint16_t *common;	/* [leader]: samples in common with the one looked at */
+	uint32_t *tree, leaves;	/* tree[1]: the one of the highest score; tree[i]: the better of 2i and 2i + 1 */
 };
 
 static bool fits(const struct joiner *j, uint32_t a, uint32_t b)
@@ -91,129 +98,231 @@ static bool fits(const struct joiner *j, uint32_t a, uint32_t b)
 	return j->c->bytes[a] + j->c->bytes[b] <= j->capacity && !(j->c->anchored[a] && j->c->anchored[b]);
 }
 
-/* How well two clusters go together: at most what bound() says. */
+/* How well two clusters go together. */
 static double score_of(const struct joiner *j, uint32_t a, uint32_t b)
 {
-	uint32_t common = use_common(j->use, a, b);
+	uint32_t common = j->common[b];
 
 	if (!j->fill)
-		return (double)common / (j->k[a].used + j->k[b].used - common);
+		return common ? (double)common / (j->k[a].used + j->k[b].used - common) : 0;
 	return common + (double)(j->c->bytes[a] + j->c->bytes[b]) / (j->capacity + 1.0);
 }
 
-static double bound(const struct joiner *j, uint32_t a, uint32_t b)
+/* With less in common than this, none goes better with a than its best so far. */
+static uint32_t least_common(const struct joiner *j, uint32_t a)
 {
-	uint32_t x = j->k[a].used, y = j->k[b].used, small = x < y ? x : y, large = x < y ? y : x;
-
-	if (!j->fill)
-		return large ? (double)small / large : 0;
-	return small + 1.0;
+	return (uint32_t)(j->fill ? j->k[a].score : j->k[a].score * j->k[a].used);
 }
 
-static void forget_best(struct joiner *j, uint32_t a)
+/* Go through the users of a's samples, or where those are many through the bits of all. */
+static void count_common(struct joiner *j, uint32_t a)
 {
-	j->k[a].best = INDEX_NONE;
-	j->k[a].score = 0;
-}
+	uint64_t steps = 0;
 
-static void offer(struct joiner *j, uint32_t a, uint32_t b, double score)
-{
-	if (score > j->k[a].score) {
-		j->k[a].score = score;
-		j->k[a].best = b;
+	for_each_sample(s, j->use, a)
+		steps += j->nr_users[s];
+	if (steps > (uint64_t)j->nr_alive * j->use->words) {
+		for (uint32_t i = 0; i < j->nr_alive; i++)
+			j->common[j->alive[i]] = (uint16_t)use_common(j->use, a, j->alive[i]);
+		return;
 	}
+	memset(j->common, 0, j->c->nr * sizeof(*j->common));
+	for_each_sample(s, j->use, a)
+		for (uint32_t i = j->first[s]; i < j->first[s] + j->nr_users[s]; i++)
+			j->common[j->users[i]]++;
+}
+
+static void set_best(struct joiner *j, uint32_t a, uint32_t b)
+{
+	struct candidate *k = &j->k[a];
+
+	if (k->best != INDEX_NONE) {
+		if (k->prev_fan != INDEX_NONE)
+			j->k[k->prev_fan].next_fan = k->next_fan;
+		else
+			j->k[k->best].first_fan = k->next_fan;
+		if (k->next_fan != INDEX_NONE)
+			j->k[k->next_fan].prev_fan = k->prev_fan;
+	}
+	k->best = b;
+	if (b == INDEX_NONE)
+		return;
+	k->prev_fan = INDEX_NONE;
+	k->next_fan = j->k[b].first_fan;
+	if (k->next_fan != INDEX_NONE)
+		j->k[k->next_fan].prev_fan = a;
+	j->k[b].first_fan = a;
+}
+
+static uint32_t better(const struct joiner *j, uint32_t a, uint32_t b)
+{
+	if (a == INDEX_NONE || b == INDEX_NONE)
+		return a == INDEX_NONE ? b : a;
+	if (j->k[a].score < j->k[b].score)
+		return b;
+	return j->k[a].score > j->k[b].score || a < b ? a : b;
+}
+
+/* In or, where it has no best, out of the tree. */
+static void rank(struct joiner *j, uint32_t a)
+{
+	uint32_t at = j->leaves + a;
+
+	j->tree[at] = j->k[a].best == INDEX_NONE ? INDEX_NONE : a;
+	while (at /= 2)
+		j->tree[at] = better(j, j->tree[2 * at], j->tree[2 * at + 1]);
 }
 
 static void find_best(struct joiner *j, uint32_t a)
 {
-	forget_best(j, a);
+	uint32_t best = INDEX_NONE;
+
+	count_common(j, a);
+	j->k[a].score = 0;
+	uint32_t least = least_common(j, a);
 	for (uint32_t i = 0; i < j->nr_alive; i++) {
 		uint32_t b = j->alive[i];
 
-		if (b != a && fits(j, a, b) && bound(j, a, b) > j->k[a].score)
-			offer(j, a, b, score_of(j, a, b));
+		if (j->common[b] < least || b == a || !fits(j, a, b))
+			continue;
+		double score = score_of(j, a, b);
+		if (score > j->k[a].score) {
+			j->k[a].score = score;
+			best = b;
+			least = least_common(j, a);
+		}
+	}
+	set_best(j, a, best);
+	rank(j, a);
+}
+
+/* b, which a has been joined with, leaves its samples to a. */
+static void give_up_samples(struct joiner *j, uint32_t b, uint32_t a)
+{
+	for_each_sample(s, j->use, b) {
+		uint32_t *users = &j->users[j->first[s]], i = 0;
+
+		while (users[i] != b)
+			i++;
+		if (use_of(j->use, a)[s / 64] >> s % 64 & 1)
+			users[i] = users[--j->nr_users[s]];
+		else
+			users[i] = a;
 	}
 }
 
-/* find_best() of all, each pair looked at once. */
-static void find_all(struct joiner *j)
+static void leave(struct joiner *j, uint32_t b)
 {
-	for (uint32_t i = 0; i < j->nr_alive; i++)
-		forget_best(j, j->alive[i]);
-	for (uint32_t i = 0; i < j->nr_alive; i++) {
-		for (uint32_t k = i + 1; k < j->nr_alive; k++) {
-			uint32_t a = j->alive[i], b = j->alive[k];
-			double most = bound(j, a, b);
+	uint32_t lo = 0, hi = j->nr_alive;
 
-			if (!fits(j, a, b) || (most <= j->k[a].score && most <= j->k[b].score))
-				continue;
-			double score = score_of(j, a, b);
-			offer(j, a, b, score);
-			offer(j, b, a, score);
-		}
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (j->alive[mid] <= b)
+			lo = mid;
+		else
+			hi = mid;
 	}
+	j->nr_alive--;
+	memmove(&j->alive[lo], &j->alive[lo + 1], (j->nr_alive - lo) * sizeof(*j->alive));
+	set_best(j, b, INDEX_NONE);
+	rank(j, b);
 }
 
 static void join(struct joiner *j, uint32_t a, uint32_t b)
 {
 	uint64_t *x = use_of(j->use, a);
 	const uint64_t *y = use_of(j->use, b);
-	uint32_t n = 0;
 
+	give_up_samples(j, b, a);
 	for (uint32_t i = 0; i < j->use->words; i++)
 		x[i] |= y[i];
 	j->k[a].used = use_count(j->use, a);
 	j->c->bytes[a] += j->c->bytes[b];
 	j->c->anchored[a] |= j->c->anchored[b];
 	j->c->leader[b] = a;
-	for (uint32_t i = 0; i < j->nr_alive; i++)
-		if (j->alive[i] != b)
-			j->alive[n++] = j->alive[i];
-	j->nr_alive = n;
+	leave(j, b);
 }
 
 /* Join the best pair until none is left. */
 static void join_best(struct joiner *j)
 {
-	find_all(j);
-	for (;;) {
-		uint32_t a = INDEX_NONE;
-
-		for (uint32_t i = 0; i < j->nr_alive; i++) {
-			uint32_t b = j->alive[i];
-
-			if (j->k[b].best != INDEX_NONE && (a == INDEX_NONE || j->k[b].score > j->k[a].score))
-				a = b;
-		}
-		if (a == INDEX_NONE)
-			return;
+	memset(j->tree, 0xff, 2 * (size_t)j->leaves * sizeof(*j->tree));
+	for (uint32_t i = 0; i < j->nr_alive; i++)
+		find_best(j, j->alive[i]);
+	for (uint32_t a; (a = j->tree[1]) != INDEX_NONE;) {
 		uint32_t b = j->k[a].best;
-		join(j, a, b);
-		for (uint32_t i = 0; i < j->nr_alive; i++) {
-			uint32_t x = j->alive[i];
 
-			if (x == a || j->k[x].best == a || j->k[x].best == b)
-				find_best(j, x);
+		join(j, a, b);
+		/* Those that find a again come before the first, and are not met twice. */
+		for (uint32_t fan = j->k[a].first_fan, next; fan != INDEX_NONE; fan = next) {
+			next = j->k[fan].next_fan;
+			find_best(j, fan);
 		}
+		while (j->k[b].first_fan != INDEX_NONE)		/* a among them */
+			find_best(j, j->k[b].first_fan);
 	}
+}
+
+static void list_users(struct joiner *j)
+{
+	uint32_t samples = j->use->words * 64, nr = 0;
+
+	for (uint32_t i = 0; i < j->nr_alive; i++)
+		for_each_sample(s, j->use, j->alive[i])
+			j->nr_users[s]++;
+	for (uint32_t s = 0; s < samples; s++) {
+		j->first[s] = nr;
+		nr += j->nr_users[s];
+		j->nr_users[s] = 0;
+	}
+	j->users = xcalloc(nr, sizeof(*j->users));
+	for (uint32_t i = 0; i < j->nr_alive; i++)
+		for_each_sample(s, j->use, j->alive[i])
+			j->users[j->first[s] + j->nr_users[s]++] = j->alive[i];
+}
+
+static void joiner_init(struct joiner *j)
+{
+	struct clustering *c = j->c;
+
+	BUG_ON(j->use->words > UINT16_MAX / 64);
+	for (j->leaves = 1; j->leaves < c->nr;)
+		j->leaves *= 2;
+	j->tree = xcalloc(2 * (size_t)j->leaves, sizeof(*j->tree));
+	j->k = xcalloc(c->nr, sizeof(*j->k));
+	j->alive = xcalloc(c->nr, sizeof(*j->alive));
+	j->common = xcalloc(c->nr, sizeof(*j->common));
+	j->first = xcalloc((size_t)j->use->words * 64, sizeof(*j->first));
+	j->nr_users = xcalloc((size_t)j->use->words * 64, sizeof(*j->nr_users));
+	for (uint32_t i = 0; i < c->nr; i++) {
+		j->k[i] = (struct candidate){ use_count(j->use, i), INDEX_NONE, 0, INDEX_NONE, INDEX_NONE, INDEX_NONE };
+		if (c->leader[i] == i)
+			j->alive[j->nr_alive++] = i;
+	}
+	list_users(j);
+}
+
+static void joiner_release(struct joiner *j)
+{
+	free(j->tree);
+	free(j->k);
+	free(j->alive);
+	free(j->common);
+	free(j->first);
+	free(j->nr_users);
+	free(j->users);
 }
 
 void cluster(struct clustering *c, struct use *use, uint32_t capacity, bool fill)
 {
 	struct joiner j = { .c = c, .use = use, .capacity = capacity };
 
-	j.k = xcalloc(c->nr, sizeof(*j.k));
-	j.alive = xcalloc(c->nr, sizeof(*j.alive));
-	for (uint32_t i = 0; i < c->nr; i++) {
-		j.k[i] = (struct candidate){ .used = use_count(use, i), .best = INDEX_NONE };
-		if (c->leader[i] == i)
-			j.alive[j.nr_alive++] = i;
-	}
+	joiner_init(&j);
 	join_best(&j);
 	if (fill) {
 		j.fill = true;
 		join_best(&j);
 	}
-	free(j.k);
-	free(j.alive);
+	joiner_release(&j);
 }

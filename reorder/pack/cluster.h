@@ -29,6 +29,13 @@ static inline void use_set(struct use *u, uint32_t i, uint32_t sample)
 	use_of(u, i)[sample / 64] |= UINT64_C(1) << sample % 64;
 }
 
+/* s: a uint64_t of the loop's own, the samples that use i in ascending order. */
+#define for_each_sample(s, use, i) \
+	for (uint32_t s##_word = 0; s##_word < (use)->words; s##_word++) \
+		for (uint64_t s##_bits = use_of(use, i)[s##_word], s; \
+		     s##_bits && (s = s##_word * 64 + (uint32_t)__builtin_ctzll(s##_bits), true); \
+		     s##_bits &= s##_bits - 1)
+
 uint32_t use_count(const struct use *u, uint32_t i);			/* samples that use i */
 uint32_t use_common(const struct use *u, uint32_t i, uint32_t j);	/* that use both */
 

@@ -74,9 +74,8 @@ static void list_samples(struct refinement *r)
 		r->first[s + 1] = r->first[s] + use_count(r->use, s);
 	r->samples = xcalloc((size_t)r->first[r->w->nr_slots] + 1, sizeof(*r->samples));
 	for (uint32_t s = 0; s < r->w->nr_slots; s++)
-		for (uint32_t i = 0; i < r->use->words; i++)
-			for (uint64_t b = use_of(r->use, s)[i]; b; b &= b - 1)
-				r->samples[nr++] = i * 64 + (uint32_t)__builtin_ctzll(b);
+		for_each_sample(sample, r->use, s)
+			r->samples[nr++] = (uint32_t)sample;
 }
 
 static void add_slot(struct refinement *r, uint32_t slot, uint32_t page)

@@ -120,11 +120,74 @@ static void test_fill(void **state)
 	release();
 }
 
+/* The obvious way: all pairs looked at for each join. group[i]: the lowest item of i's cluster. */
+static void join_plainly(struct use *u, uint32_t *bytes, uint32_t *group, uint32_t capacity, bool fill)
+{
+	for (;;) {
+		double most = 0;
+		uint32_t a = 0, b = 0;
+
+		for (uint32_t i = 0; i < u->nr; i++)
+			for (uint32_t k = i + 1; k < u->nr; k++) {
+				if (group[i] != i || group[k] != k || bytes[i] + bytes[k] > capacity)
+					continue;
+				uint32_t common = use_common(u, i, k);
+				double score = fill ? common + (bytes[i] + bytes[k]) / (capacity + 1.0) :
+					(double)common / (use_count(u, i) + use_count(u, k) - common);
+				if (score > most) {
+					most = score;
+					a = i;
+					b = k;
+				}
+			}
+		if (most <= 0)
+			return;
+		for (uint32_t w = 0; w < u->words; w++)
+			use_of(u, a)[w] |= use_of(u, b)[w];
+		bytes[a] += bytes[b];
+		for (uint32_t i = 0; i < u->nr; i++)
+			if (group[i] == b)
+				group[i] = a;
+	}
+}
+
+/* Uses of every density, over so many samples that no two pairs score the same; clusters grow dense themselves. */
+static void test_best_pair(void **state)
+{
+	enum { NR = 60, SAMPLES = 4096, CAPACITY = 1500 };
+	uint32_t seed = 1, bytes[NR], group[NR];
+	struct use plain;
+
+	(void)state;
+	use_init(&use, NR, SAMPLES);
+	clustering_init(&c, NR);
+	for (uint32_t i = 0; i < NR; i++) {
+		for (uint32_t s = 0; s < SAMPLES; s++) {
+			seed = seed * 1664525 + 1013904223;
+			if ((seed >> 16) % NR < i / 4)
+				use_set(&use, i, s);
+		}
+		seed = seed * 1664525 + 1013904223;
+		c.bytes[i] = bytes[i] = 50 + (seed >> 16) % 500;
+		group[i] = i;
+	}
+	use_copy(&plain, &use);
+	cluster(&c, &use, CAPACITY, true);
+	join_plainly(&plain, bytes, group, CAPACITY, false);
+	join_plainly(&plain, bytes, group, CAPACITY, true);
+	for (uint32_t i = 0; i < NR; i++)
+		for (uint32_t k = 0; k < i; k++)
+			assert_int_equal(together(i, k), group[i] == group[k]);
+	use_release(&plain);
+	release();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),	cmocka_unit_test(test_most_alike_first), cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_anchors), cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_best_pair),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
