@@ -46,6 +46,7 @@ struct completer {
 	uint32_t nr_members, alloc_members;
 	uint32_t *heap, nr_heap, alloc_heap;	/* members not settled yet */
 	uint32_t stamp;			/* of the path at hand */
+	bool *is_loop;			/* [image func]: a thread's first function */
 	uint32_t *in_path;		/* [image func] == stamp: in the feet of the path */
 	uint32_t *member_stamp;		/* [image func] == stamp: member_of[] holds */
 	uint32_t *member_of;		/* [image func]: in members */

@@ -8,6 +8,7 @@
 #include "analyze/completion/complete-internal.h"
 #include "analyze/image/image.h"
 #include "collect/profile.h"
+#include "collect/root.h"
 #include "lib/mem.h"
 
 enum {
@@ -436,6 +437,9 @@ int completer_init(struct completer *c, const char *vmlinux)
 	c->out_of = xmemdup(c->evidence.profile_of, nr_funcs * sizeof(*c->out_of));
 	c->func_runs = xcalloc(nr_funcs, sizeof(*c->func_runs));
 	c->emitted = xcalloc(nr_funcs, sizeof(*c->emitted));
+	c->is_loop = xcalloc(nr_funcs, sizeof(*c->is_loop));
+	for (uint32_t i = 0; i < c->img->nr_funcs; i++)
+		c->is_loop[i] = root_kind(c->img->funcs[i].id) == ROOT_TASK;
 	c->in_path = xcalloc(nr_funcs, sizeof(*c->in_path));
 	c->member_stamp = xcalloc(nr_funcs, sizeof(*c->member_stamp));
 	c->member_of = xcalloc(nr_funcs, sizeof(*c->member_of));

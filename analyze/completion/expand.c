@@ -6,7 +6,6 @@
 #include "analyze/completion/complete-internal.h"
 #include "analyze/image/image.h"
 #include "collect/profile.h"
-#include "collect/root.h"
 #include "lib/mem.h"
 
 struct member *add_member(struct completer *c, uint32_t func, float probability)
@@ -144,8 +143,7 @@ static void add_foot(struct completer *c, uint32_t foot_id)
 	else if (!foot.nr_words && program_flow(&c->prog, func))
 		nr = call_stops(c, func, ANY_CHUNK, stops, MAX_STOPS);
 	/* What a thread ran before it came to its loop, and what it will when it ends, is not in this path. */
-	bool is_loop = root_kind(c->img->funcs[func].id) == ROOT_TASK;
-	struct activation *act = is_loop ? NULL : activation_get(&c->acts, func, stops, nr);
+	struct activation *act = c->is_loop[func] ? NULL : activation_get(&c->acts, func, stops, nr);
 	struct member *m = find_member(c, func);
 	if (!m)
 		m = add_member(c, func, 1);
