@@ -16,13 +16,14 @@
 
 enum { MAX_SIDES = 250 };
 
-static struct opt_list opt_profiles, opt_figures;
+static struct opt_list opt_profiles, opt_modules, opt_figures;
 static const char *opt_machine, *opt_base, *opt_cycles, *opt_clock;
 static double opt_alpha = 0.05;
 static bool opt_no_worse;
 
 static const struct opt options[] = {
 	{ 0, "profile", "FILE", "kernels: what ran; can be repeated", OPT_LIST, &opt_profiles, 0, 0 },
+	{ 0, "modules", "PATH", "kernels: .ko files below it, for all of them or one for each", OPT_LIST, &opt_modules, 0, 0 },
 	{ 'm', "machine", "M", "machine model: page size, cost of a miss, clock", OPT_STRING, &opt_machine, 0, 0 },
 	{ 0, "base", "NAME", "the host or file that all are set against (the first)", OPT_STRING, &opt_base, 0, 0 },
 	{ 0, "figure", "PATTERN", "figures of this name only; can be repeated", OPT_LIST, &opt_figures, 0, 0 },
@@ -60,13 +61,16 @@ static int is_kernel(const char *path)
 
 static int compare_kernels(int argc, char **argv)
 {
-	struct kernels_options o = { opt_machine, opt_profiles.items, opt_profiles.nr };
+	struct kernels_options o = { opt_machine, opt_profiles.items, opt_profiles.nr, opt_modules.items,
+				     opt_modules.nr };
 	struct kernels k;
 
 	if (!opt_profiles.nr)
 		return usage_error("compare", "kernels are compared under a profile: give --profile FILE");
 	if (argc < 2)
 		return usage_error("compare", "give two kernels at least");
+	if (o.nr_modules > 1 && o.nr_modules != (uint32_t)argc)
+		return usage_error("compare", "give --modules once, or once for each kernel");
 	if (kernels_init(&k, (const char *const *)argv, (uint32_t)argc, &o))
 		return EXIT_FAILED;
 	if (opt_json)

@@ -113,6 +113,25 @@ record() {
 	[ "$(mean)" = 1 ]
 	# cold_one begins on the first page, hot_one 5,000 bytes behind it.
 	[ "$(mean --modules lib)" = 3 ]
+	# Completion adds to the kernel's functions and keeps the modules'.
+	[ "$("$HOTTEXT" analyze -q --json --force --modules lib vmlinux script 2> /dev/null | jq .before.entries_per_path.mean)" = 3 ]
+	# Two kernels alike, the module of the second in the order of its profile: both on one page.
+	printf 'hottext-profile 1\nsource x - - - - 9 9 9 0 0\n' > p.hot
+	"$HOTTEXT" collect -q --vmlinux vmlinux --modules lib script | grep -v '^[hs]o' >> p.hot
+	cp vmlinux again
+	cp -r lib packed
+	HOTTEXT_PROFILE=p.hot "$HOTTEXT" ld -r --build-id=sha1 -T module.lds -o packed/modules/kernel/small-mod.ko a.o b.o
+	means() { "$HOTTEXT" compare -q --json --profile p.hot "$@" vmlinux again | jq -c '[.kernels[].entries_per_path.mean]'; }
+	means > got
+	means --modules lib >> got
+	means --modules lib --modules packed >> got
+	diff - got <<-'END'
+		[1,1]
+		[3,3]
+		[3,2]
+	END
+	run -2 --separate-stderr "$HOTTEXT" compare --profile p.hot --modules lib --modules lib --modules lib vmlinux again
+	[[ $stderr = *"give --modules once, or once for each kernel"* ]]
 }
 
 @test "damaged modules are said and passed over, missing folders stop" {

@@ -13,6 +13,7 @@
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/modules.h"
 
 struct counting {
 	struct kernels *k;
@@ -31,7 +32,7 @@ struct counting {
 static int read_profile(struct kernels *k, const struct image *img, const char *vmlinux,
 			const struct kernels_options *o)
 {
-	struct collect_options collect = { .syms = &img->symtab, .vmlinux = vmlinux };
+	struct collect_options collect = { .syms = &img->symtab, .vmlinux = vmlinux, .modules = img->modules };
 	struct complete_options complete = { .proved_only = false };
 	struct profile in = { 0 };
 	int ret = collect_files(o->profiles, o->nr_profiles, &collect, &in);
@@ -184,15 +185,22 @@ static int count_all(struct counting *c, const char *const *paths, const struct 
 	int ret = 0;
 
 	for (c->side = 0; c->side < c->k->nr_sides && !ret; c->side++) {
+		struct modules modules = { 0 };
 		struct image img;
 
-		if (image_init(&img, paths[c->side], &defaults))
+		if (o->nr_modules && modules_init(&modules, o->modules[o->nr_modules > 1 ? c->side : 0]))
 			return -1;
+		if (image_init(&img, paths[c->side], &defaults)) {
+			modules_release(&modules);
+			return -1;
+		}
+		img.modules = o->nr_modules ? &modules : NULL;
 		if (!c->side)
 			ret = read_first(c->k, &img, paths[0], o);
 		if (!ret)
 			ret = count_kernel(c, &img);
 		image_release(&img);
+		modules_release(&modules);
 	}
 	return ret;
 }

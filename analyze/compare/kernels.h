@@ -42,6 +42,8 @@ struct kernels_options {
 	const char *machine;		/* NULL: by the first kernel */
 	const char *const *profiles;
 	uint32_t nr_profiles;
+	const char *const *modules;	/* see modules_init(): one for all kernels, or one for each */
+	uint32_t nr_modules;		/* 0: what modules need is not counted */
 };
 
 /* Errors are reported. */

@@ -60,6 +60,7 @@ struct completer {
 	bool *has_path;			/* [in func]: some path holds it */
 	uint32_t *words, alloc_words;
 	uint32_t *feet, alloc_feet;
+	uint32_t *outside, nr_outside, alloc_outside;	/* feet of in that the path at hand has in modules */
 	uint32_t alloc_funcs;		/* of report->funcs */
 };
 

@@ -111,6 +111,12 @@ uint32_t emit_path(struct completer *c, enum path_kind kind, uint32_t root, uint
 {
 	uint32_t nr = 0;
 
+	for (uint32_t i = 0; i < c->nr_outside; i++) {
+		struct profile_foot foot = profile_get_foot(c->in, c->outside[i]);
+
+		ALLOC_GROW(c->feet, nr + 1, c->alloc_feet);
+		c->feet[nr++] = profile_foot(c->out, foot.func, foot.chunks, foot.nr_words);
+	}
 	for (uint32_t i = 0; i < c->nr_members; i++) {
 		const struct member *m = &c->members[i];
 		uint32_t chunks, words;
@@ -455,6 +461,7 @@ void completer_release(struct completer *c)
 	free(c->members);
 	free(c->heap);
 	free(c->out_of);
+	free(c->outside);
 	free(c->in_path);
 	free(c->member_stamp);
 	free(c->member_of);

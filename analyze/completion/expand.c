@@ -7,6 +7,7 @@
 #include "analyze/image/image.h"
 #include "collect/profile.h"
 #include "lib/mem.h"
+#include "lib/symtab.h"
 
 struct member *add_member(struct completer *c, uint32_t func, float probability)
 {
@@ -21,6 +22,7 @@ struct member *add_member(struct completer *c, uint32_t func, float probability)
 void begin_path(struct completer *c)
 {
 	c->nr_members = 0;
+	c->nr_outside = 0;
 	c->stamp++;
 }
 
@@ -130,6 +132,10 @@ static void add_foot(struct completer *c, uint32_t foot_id)
 	uint32_t func = c->evidence.image_of[foot.func], nr = 0;
 	struct stop stops[MAX_STOPS];
 
+	if (func == INDEX_NONE && identity_is_module(profile_func_name(c->in, foot.func))) {
+		ALLOC_GROW(c->outside, c->nr_outside + 1, c->alloc_outside);
+		c->outside[c->nr_outside++] = foot_id;
+	}
 	if (func == INDEX_NONE)
 		return;
 	for (uint32_t k = 0; k < foot.nr_words * 32 && nr < MAX_STOPS; k++) {
