@@ -291,7 +291,7 @@ static long do_small(void)
 	int limits[32], copy;
 
 	for (int i = 0; i < 8; i++)
-		TRY(sys(getuid));
+		TRY(sysn(SYS_getuid));
 	TRY(sys(uname, block));
 	TRY(sys(sched_yield));
 	TRY(sys(umask, 022));

@@ -58,6 +58,12 @@ long sys_call(long nr, long a, long b, long c, long d, long e, long f);
 #else
 #define SYS_fstatat __NR_fstatat64
 #endif
+/* getuid of 16 bits is there with UID16 alone. */
+#ifdef __NR_getuid32
+#define SYS_getuid __NR_getuid32
+#else
+#define SYS_getuid __NR_getuid
+#endif
 /* As sys(), by the number. */
 #define sysn(nr, ...) SYS_7(nr, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
