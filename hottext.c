@@ -88,7 +88,7 @@ static const struct command *find_command(const char *name)
 static int finish(int ret)
 {
 	/* A command that failed has said why; this may be why. */
-	if ((fflush(stdout) || ferror(stdout)) && ret == EXIT_DONE) {
+	if ((fflush(stdout) || ferror(stdout)) && (ret == EXIT_DONE || ret == EXIT_NO)) {
 		error("cannot write 'standard output'");
 		return EXIT_FAILED;
 	}

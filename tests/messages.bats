@@ -122,3 +122,39 @@ says() {
 		[ ! -e "$dir/x.png" ]
 	done
 }
+
+@test "messages: options" {
+	says 2 "optimize: bad value 'much' for --effort; try 'hottext optimize --help'" optimize --effort much
+	says 2 "calibrate: unknown option '-z'; try 'hottext calibrate --help'" calibrate -z
+	says 2 "calibrate: unknown option '--warp'; try 'hottext calibrate --help'" calibrate --warp
+	says 2 "calibrate: option '--from' wants a value; try 'hottext calibrate --help'" calibrate --from
+	says 2 "compare: bad value 'small' for --alpha; try 'hottext compare --help'" compare --alpha small
+}
+
+@test "messages: perf script" {
+	says 1 "cannot read 'tests/data/collect/chains.perf-script': no event 'warp' in it, but 'cpu-clock'" \
+		collect -q --event warp tests/data/collect/chains.perf-script
+	printf 'dd 100/100 [000] 1.000000: 1 cycles:\n\tffffffff81000010 a+0x4 ([kernel.kallsyms])\n\n\0\n' > "$dir/zero"
+	says 1 "cannot read '$dir/zero': line 4 holds a zero byte" collect -q "$dir/zero"
+}
+
+@test "messages: comparisons" {
+	mkdir "$dir/empty"
+	says 1 "cannot compare '$dir/empty': the folder is empty" compare "$dir/empty"
+	for ((i = 0; i < 251; i++)); do printf 'real 1.0\nuser 0.5\nsys 0.%d\n' $i > "$dir/empty/$i"; done
+	says 1 "cannot compare more than 250 hosts and files, here are 251" compare -q "$dir"/empty/*
+	printf '{}' > "$dir/plan.json"
+	: > "$dir/before"
+	says 1 "'$dir/plan.json' is no plan: bad or missing 'schema' in 'plan'" \
+		tlbdump -q --plan "$dir" $kernel "$dir/before" tests/data/tlbdump/itlb-8xx-2.4.txt
+}
+
+@test "messages: outputs that are no files" {
+	says 1 "cannot write '$dir': Is a directory" collect -q tests/data/collect/chains.hot -o "$dir"
+	[ -w /dev/full ] || skip "no /dev/full"
+	for command in "verify --json tests/corpus/plan/small $kernel" "machines"; do
+		status=0
+		"$HOTTEXT" $command > /dev/full 2> "$dir/err" || status=$?
+		[ $status -eq 1 ] && grep -qxF "hottext: cannot write 'standard output'" "$dir/err" || { cat "$dir/err"; return 1; }
+	done
+}

@@ -84,3 +84,17 @@ damaged() {
 	{ echo 'hottext-profile 1'; head -c 68000000 /dev/zero | tr '\0' a; } | zstd -q > long.hot
 	says "cannot read 'long.hot': line is longer than 64 MiB" collect -q long.hot
 }
+
+@test "messages: fetch traces of another kernel, and without an end" {
+	id=$(readelf -n "$base/vmlinux" | awk '/Build ID/ { print $3 }')
+	trace=$TOP/tests/corpus/fetch/end
+	theirs=$(od -An -tx1 -j 28 -N 20 "$trace" | tr -d ' \n')
+	not="cannot use '$trace': it is of kernel $theirs, '$base/vmlinux' is $id; use 'hottext collect --vmlinux OLD' and the profile that it writes"
+	says "$not" collect -q --vmlinux "$base/vmlinux" "$trace"
+	"$HOTTEXT" collect --force --vmlinux "$base/vmlinux" "$trace" > out 2> err
+	[ "$(head -n 2 err)" = "hottext: $not
+hottext: warning: '$trace' is used in spite of that" ]
+	perl -e 'print "HTFETCH1", pack("V13", 1, 62, 1), map { pack("V5", 0xffffff01, $_ * 16, 0, 16, 1) } 0 .. 1 << 24' | zstd -q -1 > many
+	says "cannot read 'many': too many block definitions at byte 335544384 of the decompressed trace" \
+		collect -q --vmlinux "$base/vmlinux" many
+}
