@@ -208,7 +208,8 @@ static void pack(struct packer *k, const struct order_options *opts, struct use 
 		draw_samples(&slots, &k->w, &draw);
 		pages_init(&pages, &k->w);
 		partition(&pages, &k->w, &slots, &part);
-		double cost = partition_cost(&pages, &k->w, judge, part.entries);
+		/* One that has no rival is judged only for who wants to know. */
+		double cost = tries > 1 || verbosity > 0 ? partition_cost(&pages, &k->w, judge, part.entries) : 0;
 		detail("pack: try %u costs %.0f", i + 1, cost);
 		if (cost < best) {
 			struct pages worse = k->pages;
