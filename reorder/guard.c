@@ -36,17 +36,6 @@ static uint32_t *add_roots(struct guard *g, const struct callgraph *cg, bool pro
 	return root;
 }
 
-void guard_init(struct guard *g, const struct callgraph *seen, const struct callgraph *unseen, uint64_t page_bytes)
-{
-	memset(g, 0, sizeof(*g));
-	g->seen = seen;
-	g->unseen = unseen;
-	g->page_bytes = page_bytes;
-	g->seen_root = add_roots(g, seen, true);
-	g->nr_profiled = g->names.nr_keys;
-	g->unseen_root = add_roots(g, unseen, false);
-}
-
 void guard_release(struct guard *g)
 {
 	index_release(&g->names);
@@ -57,9 +46,11 @@ void guard_release(struct guard *g)
 	memset(g, 0, sizeof(*g));
 }
 
-static void measure_paths(const struct guard *g, const struct callgraph *cg, const uint32_t *root,
-			  const struct layout *l, struct histogram *hist)
+/* Of the roots [first, end), whose paths are cg's, under one layout: side 0 is before. */
+static void measure(struct guard *g, const struct callgraph *cg, const uint32_t *root, uint32_t first, uint32_t end,
+		    const struct layout *l, int side)
 {
+	struct histogram *hist = xcalloc((size_t)(end - first) + 1, sizeof(*hist));
 	struct pageset pages;
 
 	pageset_init(&pages, g->page_bytes, cg->image->text_start);
@@ -72,27 +63,45 @@ static void measure_paths(const struct guard *g, const struct callgraph *cg, con
 
 			pageset_touch(&pages, l->addr[s->unit] + s->start, l->addr[s->unit] + s->end);
 		}
-		histogram_add(&hist[root[i]], pageset_end(&pages), path->weight);
+		histogram_add(&hist[root[i] - first], pageset_end(&pages), path->weight);
 	}
 	pageset_release(&pages);
+	for (uint32_t i = first; i < end; i++) {
+		g->roots[i].mean[side] = histogram_mean(&hist[i - first]);
+		g->roots[i].p95[side] = histogram_percentile(&hist[i - first], 95);
+		histogram_release(&hist[i - first]);
+	}
+	free(hist);
 }
 
-void guard_measure(struct guard *g, const struct layout *before, const struct layout *after)
+static void measure_seen(struct guard *g, const struct layout *l, int side)
 {
-	const struct layout *layouts[2] = { before, after };
+	measure(g, g->seen, g->seen_root, 0, g->nr_profiled, l, side);
+}
 
-	for (int side = 0; side < 2; side++) {
-		struct histogram *hist = xcalloc((size_t)g->names.nr_keys + 1, sizeof(*hist));
+static void measure_unseen(struct guard *g, const struct layout *l, int side)
+{
+	measure(g, g->unseen, g->unseen_root, g->nr_profiled, g->names.nr_keys, l, side);
+}
 
-		measure_paths(g, g->seen, g->seen_root, layouts[side], hist);
-		measure_paths(g, g->unseen, g->unseen_root, layouts[side], hist);
-		for (uint32_t i = 0; i < g->names.nr_keys; i++) {
-			g->roots[i].mean[side] = histogram_mean(&hist[i]);
-			g->roots[i].p95[side] = histogram_percentile(&hist[i], 95);
-			histogram_release(&hist[i]);
-		}
-		free(hist);
-	}
+void guard_init(struct guard *g, const struct callgraph *seen, const struct callgraph *unseen,
+		const struct layout *before, uint64_t page_bytes)
+{
+	memset(g, 0, sizeof(*g));
+	g->seen = seen;
+	g->unseen = unseen;
+	g->page_bytes = page_bytes;
+	g->seen_root = add_roots(g, seen, true);
+	g->nr_profiled = g->names.nr_keys;
+	g->unseen_root = add_roots(g, unseen, false);
+	measure_seen(g, before, 0);
+	measure_unseen(g, before, 0);
+}
+
+void guard_measure(struct guard *g, const struct layout *after)
+{
+	measure_seen(g, after, 1);
+	measure_unseen(g, after, 1);
 }
 
 bool guard_is_worse(const struct guard_root *r)
@@ -151,7 +160,7 @@ static bool gather_path(struct guard *g, uint32_t i, bool *placed, struct layout
 	return g->nr_units > nr;
 }
 
-void guard_gather(struct guard *g, const struct layout *before, struct layout *after)
+void guard_gather(struct guard *g, struct layout *after)
 {
 	bool *placed = xcalloc((size_t)g->seen->image->nr_units + 1, sizeof(*placed)), any = true;
 
@@ -159,12 +168,13 @@ void guard_gather(struct guard *g, const struct layout *before, struct layout *a
 		placed[after->hot[i].unit] = true;
 	for (int round = 0; round <= MAX_ROUNDS && any; round++) {
 		any = false;
-		guard_measure(g, before, after);
+		measure_unseen(g, after, 1);
 		for (uint32_t i = 0; i < g->unseen->nr_paths && round < MAX_ROUNDS; i++)
 			if (guard_is_worse(&g->roots[g->unseen_root[i]]))
 				any |= gather_path(g, i, placed, after);
 		if (any)
 			layout_assign(after);
 	}
+	measure_seen(g, after, 1);
 	free(placed);
 }

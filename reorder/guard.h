@@ -41,8 +41,9 @@ struct guard {
 	uint32_t alloc_roots, alloc_units;
 };
 
-/* page_bytes: what an ITLB entry maps of kernel text. */
-void guard_init(struct guard *g, const struct callgraph *seen, const struct callgraph *unseen, uint64_t page_bytes);
+/* before: link order, its addresses assigned. page_bytes: what an ITLB entry maps of kernel text. */
+void guard_init(struct guard *g, const struct callgraph *seen, const struct callgraph *unseen,
+		const struct layout *before, uint64_t page_bytes);
 void guard_release(struct guard *g);
 
 static inline const char *guard_root_name(const struct guard *g, uint32_t root)
@@ -50,8 +51,8 @@ static inline const char *guard_root_name(const struct guard *g, uint32_t root)
 	return index_str(&g->names, root) + 1;	/* behind its kind */
 }
 
-/* Entries of every root under both layouts, whose addresses are assigned. */
-void guard_measure(struct guard *g, const struct layout *before, const struct layout *after);
+/* Entries of every root under an order whose addresses are assigned. */
+void guard_measure(struct guard *g, const struct layout *after);
 
 /* By an entry or more, in the mean or the 95th percentile; by less, in either. */
 bool guard_is_worse(const struct guard_root *r);
@@ -70,6 +71,6 @@ void guard_raise(const struct guard *g, uint64_t *weights);
  * Put what the roots never profiled would run, where they are worse, behind the hot
  * units, until none is or nothing is left to move; assigns after's addresses. Measures.
  */
-void guard_gather(struct guard *g, const struct layout *before, struct layout *after);
+void guard_gather(struct guard *g, struct layout *after);
 
 #endif

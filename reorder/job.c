@@ -165,7 +165,7 @@ static void order_again(struct job *job, uint32_t nr_worse)
 	layout_init(&again, &job->image);
 	again.sizes = job->after.sizes;
 	run_algorithm(job, &raised, &again);
-	guard_measure(&job->guard, &job->before, &again);
+	guard_measure(&job->guard, &again);
 	bool better = guard_count(&job->guard, true, guard_is_worse) < nr_worse;
 	detail("%u profiled roots need more ITLB entries than in link order: ordered again, %s", nr_worse,
 	       better ? "fewer now" : "in vain");
@@ -196,12 +196,12 @@ static int guard(struct job *job)
 {
 	if (read_unseen(job))
 		return -1;
-	guard_init(&job->guard, &job->cg, &job->unseen, job->machine.text_page);
-	guard_measure(&job->guard, &job->before, &job->after);
+	guard_init(&job->guard, &job->cg, &job->unseen, &job->before, job->machine.text_page);
+	guard_measure(&job->guard, &job->after);
 	uint32_t nr_worse = guard_count(&job->guard, true, guard_is_worse);
 	if (nr_worse && !interrupted())
 		order_again(job, nr_worse);
-	guard_gather(&job->guard, &job->before, &job->after);
+	guard_gather(&job->guard, &job->after);
 	return 0;
 }
 
@@ -220,8 +220,11 @@ int job_order(struct job *job)
 	interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
-	if (job->machine.text_page > 4096)
+	if (job->machine.text_page > 4096) {
 		region_fit(&job->after, job->machine.text_page, NULL);
+		if (job->guard.seen)
+			guard_measure(&job->guard, &job->after);
+	}
 	return ret;
 }
 

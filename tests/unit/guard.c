@@ -61,8 +61,8 @@ static int setup(void **state)
 	layout_append(&k->after, 1, PAGE);
 	layout_append(&k->after, 4, 0);
 	layout_assign(&k->after);
-	guard_init(&k->guard, &seen, &unseen, PAGE);
-	guard_measure(&k->guard, &k->before, &k->after);
+	guard_init(&k->guard, &seen, &unseen, &k->before, PAGE);
+	guard_measure(&k->guard, &k->after);
 	*state = k;
 	return 0;
 }
@@ -126,7 +126,7 @@ static void test_gather(void **state)
 {
 	struct kernel *k = *state;
 
-	guard_gather(&k->guard, &k->before, &k->after);
+	guard_gather(&k->guard, &k->after);
 	assert_int_equal(k->guard.nr_units, 1);
 	assert_int_equal(k->guard.units[0].unit, 5);
 	assert_int_equal(k->guard.units[0].root, 2);
@@ -143,7 +143,7 @@ static void test_gather_helps(void **state)
 
 	units[1].size = 1024;
 	layout_assign(&k->after);
-	guard_gather(&k->guard, &k->before, &k->after);
+	guard_gather(&k->guard, &k->after);
 	assert_int_equal(k->guard.nr_units, 1);
 	assert_int_equal(k->after.addr[5], k->after.hot_start + 1024 + 2048);
 	assert_true(k->guard.roots[2].mean[1] == 1);
