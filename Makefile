@@ -31,7 +31,8 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DHOTTEXT_VERSION='"$(VERSION)"' -DPLUGIN_
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CFLAGS)
 # The multiarch libopcodes knows every target, the plain one only the host's.
 BINUTILS_LIBS := $(if $(wildcard /usr/lib/*/libopcodes-multiarch.so),-l:libopcodes-multiarch.so -l:libbfd-multiarch.so,-lopcodes -lbfd)
-ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) $(BINUTILS_LIBS) -lm $(LIBS)
+# Where they are shared libraries, hottext loads them when it disassembles: analyze/code/opcodes.h.
+ALL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -Wl,--push-state,--as-needed $(BINUTILS_LIBS) -Wl,--pop-state -ldl -lm $(LIBS)
 
 # Said by --version.
 LIBRARIES := $(shell for p in $(PACKAGES); do echo "$$p $$($(PKG_CONFIG) --modversion $$p 2> /dev/null),"; done) \
@@ -106,6 +107,17 @@ $(O)/analyze/machine_files.c: $(MACHINES) Makefile
 $(O)/analyze/machine_files.o: $(O)/analyze/machine_files.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The name that libopcodes is loaded by, as the linker notes it; none where it is a static library.
+$(O)/opcodes.so: Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--no-as-needed -o $@ $(BINUTILS_LIBS)
+
+$(O)/opcodes-name.h: $(O)/opcodes.so
+	$(Q)readelf -d $< | sed -n 's/.*(NEEDED).*\[\(libopcodes.*\)\]/#define OPCODES_SONAME "\1"/p' > $@
+
+$(O)/analyze/code/opcodes.o: $(O)/opcodes-name.h
+$(O)/analyze/code/opcodes.o: FACTS = -include $(O)/opcodes-name.h
 
 $(O)/lib/version.o: FACTS = -DHOTTEXT_LIBRARIES='"$(LIBRARIES)"'
 

@@ -79,6 +79,7 @@ ANALYZE_SRCS := \
 	analyze/code/disasm_x86.c \
 	analyze/code/flow.c \
 	analyze/code/flow_dom.c \
+	analyze/code/opcodes.c \
 	analyze/code/pointers.c \
 	analyze/code/program.c \
 	analyze/code/targets.c \

@@ -6,17 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bfd.h insists on being configured by its user. */
-#define PACKAGE "hottext"
-#define PACKAGE_VERSION HOTTEXT_VERSION
-#include <bfd.h>
-#include <dis-asm.h>
-
 #include "analyze/code/disasm-internal.h"
+#include "analyze/code/opcodes.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 
 struct disasm {
+	const struct opcodes *opcodes;
 	disassembler_ftype print;
 	struct disassemble_info info;
 	const struct disasm_target *target;
@@ -82,18 +78,22 @@ struct disasm *disasm_new(uint16_t e_machine, bool is_64, bool big_endian)
 		error("no disassembler for '%s %u'", "ELF machine", e_machine);
 		return NULL;
 	}
+	const struct opcodes *o = opcodes_get();
+	if (!o)
+		return NULL;
 	unsigned long mach = is_64 ? t->mach64 : t->mach32;
-	disassembler_ftype print = disassembler(t->arch, big_endian, mach, NULL);
+	disassembler_ftype print = o->disassembler(t->arch, big_endian, mach, NULL);
 	if (!print) {
 		error("no disassembler for '%s' (Debian has it in libbinutils of binutils-multiarch)", t->name);
 		return NULL;
 	}
 	struct disasm *d = xcalloc(1, sizeof(*d));
+	d->opcodes = o;
 	d->print = print;
 	d->target = t;
 	d->big_endian = big_endian;
 	d->state.is_64 = is_64;
-	init_disassemble_info(&d->info, NULL, print_nothing, print_nothing_styled);
+	o->init(&d->info, NULL, print_nothing, print_nothing_styled);
 	d->info.arch = t->arch;
 	d->info.mach = mach;
 	d->info.endian = big_endian ? BFD_ENDIAN_BIG : BFD_ENDIAN_LITTLE;
@@ -102,7 +102,7 @@ struct disasm *disasm_new(uint16_t e_machine, bool is_64, bool big_endian)
 			      BFD_ENDIAN_LITTLE : d->info.endian;
 	d->info.print_address_func = print_no_address;
 	d->info.memory_error_func = ignore_memory_error;
-	disassemble_init_for_target(&d->info);
+	o->prepare(&d->info);
 	return d;
 }
 
@@ -110,7 +110,7 @@ void disasm_free(struct disasm *d)
 {
 	if (!d)
 		return;
-	disassemble_free_target(&d->info);
+	d->opcodes->release(&d->info);
 	free(d);
 }
 
