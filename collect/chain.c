@@ -13,7 +13,8 @@ enum {
 	NR_PLACES = 1 << 13,
 	NEXTS_BITS = 14,
 	NR_NEXTS = 1 << NEXTS_BITS,
-	NR_NEAR = 1 << 8,
+	NEAR_BITS = 8,
+	NR_NEAR = 1 << NEAR_BITS,
 	/* of distinct chains held back; past it they are added and forgotten */
 	SEEN_MAX_BYTES = 32 << 20,
 	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
@@ -289,23 +290,59 @@ static void flush_next(struct chain *c, struct chain_next *n)
 	n->pending = 0;
 }
 
-/* Successions repeat: count them here before they go to the profile. */
-static void add_next(struct chain *c, uint32_t path, uint32_t next)
+static uint32_t next_slot(uint32_t path, uint32_t next)
 {
 	uint64_t both = (uint64_t)path << 32 | next;
-	struct chain_next *n = &c->nexts[(both ^ both >> 29) * 0x9e3779b97f4a7c15u >> (64 - NEXTS_BITS)];
 
-	if (n->path != path || n->next != next) {
-		flush_next(c, n);
-		n->path = path;
-		n->next = next;
+	return (uint32_t)((both ^ both >> 29) * 0x9e3779b97f4a7c15u >> (64 - NEXTS_BITS));
+}
+
+/* Successions repeat: count them here, each in one of two places, before they go to the profile. */
+static void count_next(struct chain *c, uint32_t path, uint32_t next)
+{
+	uint32_t at = next_slot(path, next);
+	struct chain_next *first = &c->nexts[at], *second = &c->nexts[at ^ 1];
+	/* Which of the two is a toss-up for the processor: no branch. */
+	struct chain_next *n = (second->path ^ path) | (second->next ^ next) ? first : second;
+
+	if (n->path == path && n->next == next) {
+		n->pending++;
+		return;
 	}
-	n->pending++;
+	if (first->pending) {
+		flush_next(c, second);
+		*second = *first;
+	}
+	*first = (struct chain_next){ path, next, 1 };
+}
+
+/* They wait until the few that came before are counted: by then memory has brought their places. */
+static void add_next(struct chain *c, uint32_t path, uint32_t next)
+{
+	struct chain_wait *w = &c->waiting[c->nr_waits++ % ARRAY_SIZE(c->waiting)];
+	struct chain_wait old = *w;
+
+	__builtin_prefetch(&c->nexts[next_slot(path, next)], 1);
+	*w = (struct chain_wait){ path, next };
+	if (c->nr_waits > ARRAY_SIZE(c->waiting))
+		count_next(c, old.path, old.next);
+}
+
+static void flush_nexts(struct chain *c)
+{
+	uint32_t nr = c->nr_waits < ARRAY_SIZE(c->waiting) ? (uint32_t)c->nr_waits : (uint32_t)ARRAY_SIZE(c->waiting);
+
+	for (uint32_t i = 0; i < nr; i++)
+		count_next(c, c->waiting[i].path, c->waiting[i].next);
+	c->nr_waits = 0;
+	for (uint32_t i = 0; i < NR_NEXTS; i++)
+		flush_next(c, &c->nexts[i]);
 }
 
 static struct chain_task *find_task(struct chain *c, uint64_t task, bool *is_new)
 {
-	struct chain_near *near = &c->near[(task ^ task >> 32) % NR_NEAR];
+	/* pid and tid are the same for most. */
+	struct chain_near *near = &c->near[task * 0x9e3779b97f4a7c15u >> (64 - NEAR_BITS)];
 	uint32_t had = c->tasks.nr_keys;
 
 	*is_new = false;
@@ -410,8 +447,7 @@ void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_
 void chain_finish(struct chain *c, struct profile_source *source)
 {
 	flush_seen(c);
-	for (uint32_t i = 0; i < NR_NEXTS; i++)
-		flush_next(c, &c->nexts[i]);
+	flush_nexts(c);
 	source->samples += c->samples;
 	source->kernel += c->kernel;
 	source->resolved += c->resolved;

@@ -46,6 +46,11 @@ struct chain_ticket {
 	uint32_t id, stamp;
 };
 
+/* A succession that is about to be counted. */
+struct chain_wait {
+	uint32_t path, next;
+};
+
 /* Samples of one task further apart are not taken for neighbours. */
 enum { CHAIN_NEAR_NS = 50 * 1000 * 1000 };
 
@@ -66,6 +71,8 @@ struct chain {
 	size_t seen_bytes;
 	uint32_t nr_flushes;
 	struct chain_next *nexts;		/* small cache of successions not yet added */
+	struct chain_wait waiting[8];		/* the last of them, not yet in it */
+	uint64_t nr_waits;
 	struct index tasks;
 	struct chain_near *near;		/* small cache of ids in tasks */
 	struct chain_task *task_items;

@@ -12,7 +12,7 @@
 
 enum {
 	HEADER_SIZE = 8,		/* type u32, misc u16, size u16 */
-	WINDOW = 1 << 18,		/* of the file: stays in the cache; a record is at most 64 KiB */
+	WINDOW = 1 << 17,		/* of the file: stays in the cache; a record is at most 64 KiB */
 	PLAIN_WINDOW = 1 << 18,
 	MAX_RECORD = 1 << 16,
 	FIXED_MAX = 9 * 8,		/* of the fields that parse_fixed() knows */
@@ -434,11 +434,21 @@ static void take_tail(struct cursor *c, const struct perfdata_attr *a, struct pe
 		take(c, take_u64(c));
 }
 
-/* The fields of 8 bytes that come first, in their order; p holds all there can be. Returns what they take. */
+/*
+ * The fields of 8 bytes that come first, in their order, and nothing of the others; p
+ * holds all there can be. Returns what they take. Every member is set by itself: what
+ * zeroes the whole at once takes as long as all the rest.
+ */
 static size_t parse_fixed(uint64_t type, const unsigned char *p, bool swap, struct perfdata_sample *s)
 {
 	const unsigned char *start = p;
 
+	s->id = s->ip = s->time = s->addr = s->stream_id = s->period = 0;
+	s->pid = s->tid = s->cpu = 0;
+	s->chain = s->branches = NULL;
+	s->nr_chain = s->nr_branches = 0;
+	s->data_src = s->transaction = s->weight = s->phys_addr = s->cgroup = 0;
+	s->data_page_size = s->code_page_size = 0;
 	if (type & SAMPLE_IDENTIFIER)
 		s->id = perfdata_u64(p, swap), p += 8;
 	if (type & SAMPLE_IP)
@@ -473,36 +483,49 @@ static bool take_only_chain(const unsigned char *p, size_t size, bool swap, stru
 	return s->nr_chain <= (size - 8) / 8;
 }
 
+/* The same of a record that may end within them. */
+static size_t parse_fixed_short(uint64_t type, const struct perfdata_record *rec, bool swap, struct perfdata_sample *s)
+{
+	unsigned char padded[FIXED_MAX] = { 0 };
+
+	memcpy(padded, rec->body, rec->size);
+	return parse_fixed(type, padded, swap, s);
+}
+
+static bool take_others(struct cursor *c, const struct perfdata_attr *a, struct perfdata_sample *s)
+{
+	uint64_t type = a->sample_type;
+
+	if (type & SAMPLE_READ)
+		take_read(c, a->read_format);
+	if (type & SAMPLE_CALLCHAIN) {
+		s->nr_chain = take_u64(c);
+		s->chain = take_array(c, s->nr_chain, 8);
+	}
+	if (type & SAMPLE_RAW) {
+		const unsigned char *p = take(c, 4);
+
+		take(c, c->over ? 0 : perfdata_u32(p, c->swap));
+	}
+	if (type & SAMPLE_BRANCH_STACK)
+		take_branches(c, a, s);
+	take_tail(c, a, s);
+	return !c->over;
+}
+
 bool perfdata_sample_parse(const struct perfdata_attr *a, const struct perfdata_record *rec, bool swap,
 			   struct perfdata_sample *s)
 {
-	unsigned char padded[FIXED_MAX] = { 0 };
-	const unsigned char *p = rec->body;
 	uint64_t type = a->sample_type;
 
-	memset(s, 0, sizeof(*s));
-	if (rec->size < FIXED_MAX)
-		p = memcpy(padded, rec->body, rec->size);
-	size_t fixed = parse_fixed(type, p, swap, s);
+	size_t fixed = rec->size < FIXED_MAX ? parse_fixed_short(type, rec, swap, s)
+					     : parse_fixed(type, rec->body, swap, s);
 	if (fixed > rec->size)
 		return false;
 	if ((type & ~(uint64_t)FIXED_FIELDS) == SAMPLE_CALLCHAIN)
 		return take_only_chain(rec->body + fixed, rec->size - fixed, swap, s);
 	struct cursor c = { rec->body + fixed, rec->size - fixed, swap, false };
-	if (type & SAMPLE_READ)
-		take_read(&c, a->read_format);
-	if (type & SAMPLE_CALLCHAIN) {
-		s->nr_chain = take_u64(&c);
-		s->chain = take_array(&c, s->nr_chain, 8);
-	}
-	if (type & SAMPLE_RAW) {
-		p = take(&c, 4);
-		take(&c, c.over ? 0 : perfdata_u32(p, swap));
-	}
-	if (type & SAMPLE_BRANCH_STACK)
-		take_branches(&c, a, s);
-	take_tail(&c, a, s);
-	return !c.over;
+	return take_others(&c, a, s);
 }
 
 /* A string that must end within the record. */

@@ -9,11 +9,13 @@
 #include "perfdata_map.h"
 
 /* A record holds at most 64 KiB. */
-enum { MAX_FRAMES = (1 << 16) / 8, BRANCH_ENTRY = 24, NR_MEMOS = 1 << 13, MAX_WORDS = 1 << 20 };
-
-struct perfdata_memo {
-	struct chain_ticket ticket;
-	uint32_t first, nr;	/* in the lane's words */
+enum {
+	MAX_FRAMES = (1 << 16) / 8,
+	BRANCH_ENTRY = 24,
+	MEMO_BITS = 13,
+	NR_MEMOS = 1 << MEMO_BITS,
+	MEMO_HEAD = 2,		/* words before the frames: ticket, how many */
+	MAX_WORDS = 1 << 20,
 };
 
 void perfdata_sampler_init(struct perfdata_sampler *s, struct perfdata_map *map, struct profile *p)
@@ -60,28 +62,22 @@ static struct perfdata_lane *get_lane(struct perfdata_sampler *s, uint32_t event
 	return s->lanes[event];
 }
 
-/*
- * The kernel frames of the sample, innermost first, run-time addresses less the slide.
- * plain: they begin the chain and are all in one run.
- */
-static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample,
-			      bool *plain)
+/* The kernel frames of the sample, innermost first, run-time addresses less the slide. */
+static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample)
 {
 	bool in_kernel = false;
-	uint32_t nr = 0, runs = 0;
+	uint32_t nr = 0;
 
 	for (uint64_t i = 0; i < sample->nr_chain; i++) {
 		uint64_t addr = perfdata_u64(sample->chain + 8 * i, swap);
 
 		if (addr >= PERFDATA_CONTEXT_MAX) {
 			in_kernel = addr == PERFDATA_CONTEXT_KERNEL;
-			runs += in_kernel;
 		} else if (in_kernel) {
 			s->addrs[nr++] = addr - s->map->slide;
 		}
 	}
 	s->depth += nr;
-	*plain = nr && runs == 1 && perfdata_u64(sample->chain, swap) == PERFDATA_CONTEXT_KERNEL;
 	if (!nr && sample->ip)
 		s->addrs[nr++] = sample->ip - s->map->slide;
 	return nr;
@@ -89,18 +85,32 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
 
 /*
  * Most samples repeat a chain, so that is found out before anything is copied. A few
- * of its frames choose the memo, all are compared. NULL when the chain begins otherwise.
+ * of its frames choose where it may be remembered; all are compared there.
  */
-static struct perfdata_memo *find_memo(const struct perfdata_lane *lane, bool swap, const unsigned char *chain,
-				       uint64_t nr)
+static uint64_t hash_chain(const unsigned char *chain, uint64_t nr)
 {
-	uint64_t hash = 0;
+	const uint64_t last = 8 * (nr - 1), second = last < 16 ? last : 16, third = last < 24 ? last : 24,
+		       fifth = last < 40 ? last : 40, seventh = last < 56 ? last : 56;
+	/* Products that do not wait for each other; odd numbers of the golden ratio's kind. */
+	uint64_t h = perfdata_u64(chain + 8, false) * 0x9e3779b97f4a7c15u +
+		     perfdata_u64(chain + second, false) * 0xd1342543de82ef95u +
+		     perfdata_u64(chain + third, false) * 0xaf251af3b0f025b5u +
+		     perfdata_u64(chain + fifth, false) * 0xb564ef22ec7aece5u +
+		     perfdata_u64(chain + seventh, false) * 0xf7c2ebc08f67f2b5u;
 
-	if (swap || nr < 2 || perfdata_u64(chain, false) != PERFDATA_CONTEXT_KERNEL)
-		return NULL;
-	for (uint64_t i = 1; i < nr && i <= 16; i += i)
-		hash = (hash ^ perfdata_u64(chain + 8 * i, false)) * 0x9e3779b97f4a7c15u;
-	return &lane->memos[(hash ^ hash >> 32) % NR_MEMOS];
+	return (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+}
+
+/* How many kernel frames begin the chain; 0 when it goes back into the kernel later. */
+static uint32_t leading_frames(const unsigned char *chain, uint64_t nr)
+{
+	uint64_t i = 1, again = 0;
+
+	while (i < nr && perfdata_u64(chain + 8 * i, false) < PERFDATA_CONTEXT_MAX)
+		i++;
+	for (uint64_t k = i; k < nr; k++)
+		again |= perfdata_u64(chain + 8 * k, false) == PERFDATA_CONTEXT_KERNEL;
+	return again ? 0 : (uint32_t)i - 1;
 }
 
 static void renew_memos(struct perfdata_lane *lane, const struct perfdata_map *map)
@@ -112,31 +122,63 @@ static void renew_memos(struct perfdata_lane *lane, const struct perfdata_map *m
 	lane->map_changes = map->nr_changes;
 }
 
-static void remember(struct perfdata_lane *lane, struct perfdata_memo *m, struct chain_ticket ticket,
-		     const struct perfdata_sample *sample, uint32_t nr)
+/* Whether these are the chain's first frames, no more are, and none comes later. */
+static bool begins_with(const unsigned char *chain, uint64_t nr, const uint64_t *words)
 {
-	ALLOC_GROW(lane->words, (size_t)lane->nr_words + nr, lane->alloc_words);
-	memcpy(lane->words + lane->nr_words, sample->chain + 8, nr * sizeof(*lane->words));
-	*m = (struct perfdata_memo){ ticket, lane->nr_words, nr };
-	lane->nr_words += nr;
+	uint64_t again = 0, i = words[1] + 1;
+
+	if (i > nr || memcmp(chain + 8, words + MEMO_HEAD, words[1] * sizeof(*words)) != 0 ||
+	    (i < nr && perfdata_u64(chain + 8 * i, false) < PERFDATA_CONTEXT_MAX))
+		return false;
+	for (; i < nr; i++)
+		again |= perfdata_u64(chain + 8 * i, false) == PERFDATA_CONTEXT_KERNEL;
+	return !again;
 }
 
-/* Count a chain that a memo remembers: its kernel frames are these, no more of them, and in no other run. */
-static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, const struct perfdata_memo *m,
+/* Where a chain may be remembered: here, else in the place beside it. */
+static uint32_t *memo_place(const struct perfdata_lane *lane, uint64_t hash)
+{
+	return &lane->memos[hash >> (64 - MEMO_BITS)];
+}
+
+static uint32_t *memo_beside(const struct perfdata_lane *lane, const uint32_t *memo)
+{
+	return &lane->memos[(uint32_t)(memo - lane->memos) ^ 1];
+}
+
+static void remember(struct perfdata_lane *lane, uint64_t hash, struct chain_ticket ticket,
+		     const struct perfdata_sample *sample, uint32_t nr)
+{
+	uint32_t *memo = memo_place(lane, hash);
+
+	ALLOC_GROW(lane->words, (size_t)lane->nr_words + MEMO_HEAD + nr, lane->alloc_words);
+	uint64_t *words = lane->words + lane->nr_words;
+	words[0] = (uint64_t)ticket.stamp << 32 | ticket.id;
+	words[1] = nr;
+	memcpy(words + MEMO_HEAD, sample->chain + 8, nr * sizeof(*words));
+	if (*memo)
+		*memo_beside(lane, memo) = *memo;
+	*memo = lane->nr_words + 1;
+	lane->nr_words += MEMO_HEAD + nr;
+}
+
+/* Count a chain that is remembered. */
+static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, uint64_t hash,
 		      const struct perfdata_sample *sample, const struct chain_sample *cs)
 {
-	const unsigned char *p = sample->chain + 8;
-	uint64_t have = sample->nr_chain - 1;
+	const uint32_t *memo = memo_place(lane, hash);
 
-	if (!m->nr || m->nr > have || memcmp(p, lane->words + m->first, m->nr * sizeof(*lane->words)) != 0 ||
-	    (m->nr < have && perfdata_u64(p + 8 * (size_t)m->nr, false) < PERFDATA_CONTEXT_MAX) ||
-	    !chain_ticket_valid(&lane->chain, m->ticket))
-		return false;
-	for (uint64_t i = m->nr; i < have; i++)
-		if (perfdata_u64(p + 8 * i, false) == PERFDATA_CONTEXT_KERNEL)
+	if (!*memo || !begins_with(sample->chain, sample->nr_chain, lane->words + *memo - 1)) {
+		memo = memo_beside(lane, memo);
+		if (!*memo || !begins_with(sample->chain, sample->nr_chain, lane->words + *memo - 1))
 			return false;
-	s->depth += m->nr;
-	chain_add_again(&lane->chain, m->ticket, cs);
+	}
+	const uint64_t *words = lane->words + *memo - 1;
+	struct chain_ticket ticket = { (uint32_t)words[0], (uint32_t)(words[0] >> 32) };
+	if (!chain_ticket_valid(&lane->chain, ticket))
+		return false;
+	s->depth += words[1];
+	chain_add_again(&lane->chain, ticket, cs);
 	return true;
 }
 
@@ -176,21 +218,41 @@ static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, ui
 	chain_add(c, s->frames, nr, cs);
 }
 
-/* memo: to be filled, or NULL. */
-static void add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
-		      const struct chain_sample *cs, const struct perfdata_sample *sample, struct perfdata_memo *memo)
+/* A chain that is not remembered, or cannot be. False when some of it may lie outside the image. */
+static bool add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
+		      const struct chain_sample *cs, struct chain_ticket *ticket)
 {
 	bool mixed = false;
 
 	for (uint32_t i = 0; i < nr && !mixed; i++)
 		mixed = perfdata_map_may_name(s->map, s->addrs[i] + s->map->slide);
-	if (mixed) {
+	if (mixed)
 		add_mixed(s, lane, nr, cs);
-		return;
+	else
+		*ticket = chain_add_addrs(&lane->chain, s->addrs, nr, cs);
+	return !mixed;
+}
+
+static void add_kernel(struct perfdata_sampler *s, struct perfdata_lane *lane, bool swap,
+		       const struct perfdata_sample *sample, const struct chain_sample *cs)
+{
+	struct chain_ticket ticket;
+	uint64_t hash = 0;
+	uint32_t leading = 0, nr;
+
+	s->kernel++;
+	renew_memos(lane, s->map);
+	if (!swap && sample->nr_chain > 1 && perfdata_u64(sample->chain, false) == PERFDATA_CONTEXT_KERNEL) {
+		hash = hash_chain(sample->chain, sample->nr_chain);
+		if (add_again(s, lane, hash, sample, cs))
+			return;
+		leading = leading_frames(sample->chain, sample->nr_chain);
 	}
-	struct chain_ticket ticket = chain_add_addrs(&lane->chain, s->addrs, nr, cs);
-	if (memo)
-		remember(lane, memo, ticket, sample, nr);
+	nr = kernel_frames(s, swap, sample);
+	if (!nr)
+		s->addrs[nr++] = 0;	/* in the kernel, nothing said of where: unresolved */
+	if (add_chain(s, lane, nr, cs, &ticket) && leading)
+		remember(lane, hash, ticket, sample, leading);
 }
 
 static void add_branches(struct perfdata_sampler *s, struct perfdata_lane *lane, bool swap,
@@ -220,22 +282,10 @@ void perfdata_sampler_add(struct perfdata_sampler *s, uint32_t event, uint16_t m
 	struct chain_sample cs = { 1, task ? task : 1ull << 63 | sample->cpu, sample->time };
 
 	s->samples++;
-	if ((misc & PERFDATA_CPUMODE_MASK) == PERFDATA_CPUMODE_KERNEL) {
-		renew_memos(lane, s->map);
-		struct perfdata_memo *memo = find_memo(lane, swap, sample->chain, sample->nr_chain);
-
-		s->kernel++;
-		if (!memo || !add_again(s, lane, memo, sample, &cs)) {
-			bool plain;
-			uint32_t nr = kernel_frames(s, swap, sample, &plain);
-
-			if (!nr)
-				s->addrs[nr++] = 0;	/* in the kernel, nothing said of where: unresolved */
-			add_chain(s, lane, nr, &cs, sample, plain ? memo : NULL);
-		}
-	} else {
+	if ((misc & PERFDATA_CPUMODE_MASK) == PERFDATA_CPUMODE_KERNEL)
+		add_kernel(s, lane, swap, sample, &cs);
+	else
 		chain_add_other(&lane->chain);
-	}
 	if (sample->nr_branches)
 		add_branches(s, lane, swap, sample, &cs);
 }

@@ -14,8 +14,8 @@ struct perfdata_sample;
 /* One event's samples. */
 struct perfdata_lane {
 	struct chain chain;
-	struct perfdata_memo *memos;	/* of chains met before, by hash */
-	uint64_t *words;		/* the memos' frames, as they stood in the samples */
+	uint32_t *memos;		/* of chains met before, by hash: where in words, + 1; 0: none */
+	uint64_t *words;		/* {ticket, number of frames, frames as they stood in the sample} one by one */
 	uint32_t nr_words, alloc_words;
 	uint32_t map_changes;		/* of the map, when the memos were begun */
 	uint64_t named;		/* at code that has a name, but is no function of the image */
