@@ -59,9 +59,12 @@ static bool scan_0x(const char **p, uint64_t *out)
 
 bool linkmap_is_code(struct linkmap_text name)
 {
-	static const char text[] = ".text";
+	static const char text[] = ".text", rel[] = ".rel";
 	size_t n = sizeof(text) - 1;
 
+	/* lld lists what --emit-relocs keeps, .rela.text at address 0. */
+	if (name.len >= sizeof(rel) - 1 && !memcmp(name.s, rel, sizeof(rel) - 1))
+		return false;
 	return name.len >= n && (!memcmp(name.s, text, n) || !memcmp(name.s + name.len - n, text, n));
 }
 

@@ -98,6 +98,15 @@ static bool has_function_sections(const struct linkmap *m)
 	return false;
 }
 
+/* The map of the first link is the one asked for, when there is no second. */
+static int keep_map(const struct wrapper *w, const char *map)
+{
+	if (!w->line.map || !rename(map, w->line.map))
+		return 0;
+	error("cannot write '%s': %s", w->line.map, strerror(errno));
+	return EXIT_FAILED;
+}
+
 /* The second link, by the map of the first. */
 static int relink(const struct wrapper *w, const struct linkmap *m, const char *output, const char *map)
 {
@@ -110,10 +119,10 @@ static int relink(const struct wrapper *w, const struct linkmap *m, const char *
 	if (fflush(script.fp) || ferror(script.fp)) {
 		error("cannot write '%s': %s", script.tmp, strerror(errno));
 	} else if (!nr) {
-		ret = 0;
+		ret = keep_map(w, map);
 	} else {
 		char *opt = xasprintf("--script=%s", script.tmp);
-		char **argv = linkline_with(&w->line, w->ld, output, NULL, map, opt);
+		char **argv = linkline_with(&w->line, w->ld, output, NULL, w->line.map ? w->line.map : map, opt);
 
 		detail("%u sections of '%s' renamed that would have fused", nr, w->line.output);
 		ret = run_linker(argv);
@@ -139,9 +148,9 @@ int wrapper_relocatable(const struct wrapper *w)
 	if (!ret && linkmap_read(&m, map))
 		ret = EXIT_FAILED;
 	if (!ret && has_function_sections(&m))
-		ret = relink(w, &m, tmp, w->line.map ? w->line.map : map);
-	else if (!ret && w->line.map && rename(map, w->line.map))
-		ret = error("cannot write '%s': %s", w->line.map, strerror(errno)) ? EXIT_FAILED : 0;
+		ret = relink(w, &m, tmp, map);
+	else if (!ret)
+		ret = keep_map(w, map);
 	if (!ret && rename(tmp, w->line.output))
 		ret = error("cannot write '%s': %s", w->line.output, strerror(errno)) ? EXIT_FAILED : 0;
 	linkmap_release(&m);

@@ -184,7 +184,9 @@ static void shapes_of_lld(void **state)
 		"            3000             3000       10     1 .rodata\n"
 		"            3000             3000       10     1         fs/plain.o:(.rodata)\n"
 		"            4000             4000       10     1 .init.text\n"
-		"            4000             4000       10     1         fs/plain.o:(.init.text)\n"), 0);
+		"            4000             4000       10     1         fs/plain.o:(.init.text)\n"
+		"               0                0      138     8 .rela.text\n"
+		"               0                0      138     8         fs/plain.o:(.rela.text.helper)\n"), 0);
 	assert_int_equal(m.nr_outputs, 2);
 	assert_int_equal(m.nr_sections, 4);
 	assert_string_equal(m.sections[0].object, "vmlinux.a(head.o)");
