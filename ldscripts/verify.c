@@ -44,8 +44,7 @@ static void stray(struct verify *v, const char *name, const char *fmt, ...)
 	struct verify_stray *s = &v->strays[v->nr_strays++];
 	s->name = xstrdup(name);
 	va_start(ap, fmt);
-	if (vasprintf(&s->why, fmt, ap) < 0)
-		die("out of memory");
+	s->why = xvasprintf(fmt, ap);
 	va_end(ap);
 }
 

@@ -3,6 +3,7 @@
 #ifndef LIB_MEM_H
 #define LIB_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,6 +14,7 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 void *xmemdup(const void *src, size_t size);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /* A stream into memory, as open_memstream(); the caller frees *text, which is whole once text_close() returns. */
 FILE *text_open(char **text, size_t *size);

@@ -22,11 +22,9 @@ enum { LONG_BASE = 256 };
 int (usage_error)(const char *command, const char *fmt, ...)
 {
 	va_list ap;
-	char *msg;
 
 	va_start(ap, fmt);
-	if (vasprintf(&msg, fmt, ap) < 0)
-		die("out of memory");
+	char *msg = xvasprintf(fmt, ap);
 	va_end(ap);
 	error("%s: %s; try 'hottext %s --help'", command, msg, command);
 	free(msg);

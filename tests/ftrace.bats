@@ -254,3 +254,12 @@ words() {
 	[ "$status" -eq 1 ]
 	grep -q "line 4 is not 'samples name ratio'" "$dir/bad.err"
 }
+
+@test "recordings without an event of a tracer that is known" {
+	LC_ALL=C sed 's/name: func/name: warp/g' tests/corpus/tracedat/small > "$dir/other.dat"
+	collect_to out "$dir/other.dat" && false
+	[ "$(cat "$dir/out.err")" = "hottext: cannot use '$dir/other.dat': it has no function_graph, function or stack trace events" ]
+	{ cat $data/function-offsets.txt; echo 'what is this'; } > "$dir/odd"
+	collect_to out "$dir/odd"
+	[ "$(head -n 1 "$dir/out.err")" = "hottext: warning: '$dir/odd': 1 lines not understood" ]
+}

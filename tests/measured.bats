@@ -4,6 +4,7 @@ bats_require_minimum_version 1.5.0
 
 HOTTEXT=${HOTTEXT:-./hottext}
 case $HOTTEXT in /*) ;; *) HOTTEXT=$PWD/$HOTTEXT ;; esac
+TOP=$PWD
 SAMPLE=$PWD/samples/linux-6.1-x86_64
 
 setup_file() {
@@ -98,4 +99,14 @@ for f in sys.argv[2:]:
 	run -0 --separate-stderr "$HOTTEXT" analyze -q --as-seen --misses cache.data vmlinux perf.data
 	"$HOTTEXT" analyze -q --as-seen --misses itlb.data vmlinux perf.data > other
 	diff <(echo "$output") other
+}
+
+@test "misses that all lie elsewhere are no measurement" {
+	run -1 "$HOTTEXT" analyze -q --force --misses itlb.data "$TOP/tests/corpus/elf/kernel-x86-64" "$TOP/tests/data/collect/chains.hot"
+	[ "$output" = "hottext: cannot use 'itlb.data': no ITLB miss of it lies in the kernel's text" ]
+}
+
+@test "paths that an order makes worse are counted" {
+	run -0 --separate-stderr "$HOTTEXT" optimize --algorithm density --machine generic-4k-32 -o worse vmlinux perf.data
+	[[ $stderr =~ "warning: "[0-9]+" of "[0-9]+" paths need more ITLB entries than in link order (-v names them)" ]]
 }

@@ -16,6 +16,14 @@ says() {
 	[ "$(cat "$dir/err")" = "hottext: $message" ] || { echo "said:"; cat "$dir/err"; return 1; }
 }
 
+# warns MESSAGE ARG...: hottext does its work and says that, too.
+warns() {
+	local message=$1
+	shift
+	"$HOTTEXT" "$@" > "$dir/out" 2> "$dir/err" && grep -qxF "hottext: warning: $message" "$dir/err" ||
+		{ echo "wanted: $message; said:"; cat "$dir/err"; return 1; }
+}
+
 @test "messages: commands" {
 	says 2 "no command; try 'hottext --help'"
 	says 2 "unknown command 'warp'; try 'hottext --help'" warp
@@ -157,4 +165,37 @@ says() {
 		"$HOTTEXT" $command > /dev/full 2> "$dir/err" || status=$?
 		[ $status -eq 1 ] && grep -qxF "hottext: cannot write 'standard output'" "$dir/err" || { cat "$dir/err"; return 1; }
 	done
+}
+
+@test "messages: an emulator that ran nothing" {
+	touch "$dir/plugin.so"
+	# Writes a trace of no blocks where the plugin would.
+	cat > "$dir/emulator" <<-'END'
+		#!/bin/bash
+		[[ $* =~ out=([^, ]*) ]]
+		perl -e 'print "HTFETCH1", pack("V13", 1, 62, 1), pack("V5", 0xffffff06)' | zstd -q > "${BASH_REMATCH[1]}"
+	END
+	chmod +x "$dir/emulator"
+	warns "'$dir/x' holds no executions" record qemu --plugin "$dir/plugin.so" -o "$dir/x" -- "$dir/emulator"
+	[ -s "$dir/x" ]
+}
+
+@test "messages: orders, scripts and profiles of another kernel" {
+	echo '*(.text.warp)' > "$dir/order"
+	printf 'hottext-profile 1\nfunc schedule 5 0\n' > "$dir/seen"
+	warns "1 lines of '$dir/order' name no unit that moves" \
+		analyze --machine generic-4k-32 --as-seen --order "$dir/order" $kernel "$dir/seen"
+	echo 'SECTIONS { .text : { KEEP(;) } }' > "$dir/odd.lds"
+	printf 'sys;one_[k];two_[k] 5\n' > "$dir/stacks.folded"
+	says 1 "cannot read '$dir/odd.lds': line 1: unexpected ';'" \
+		optimize -q --force --lds "$dir/odd.lds" -o "$dir/plan" $kernel "$dir/stacks.folded"
+	printf 'hottext-profile 1\nfunc schedule 0 0\n' > "$dir/zero"
+	says 1 "cannot use '$dir/zero': it has no kernel samples" analyze -q --as-seen $kernel "$dir/zero"
+	printf 'hottext-profile 1\nfunc schedule 5 0\nfunc warp 95 0\n' > "$dir/other"
+	says 1 "cannot use '$dir/other': only 5.0 % of it is found in '$kernel' (--force goes on)" \
+		analyze -q --as-seen $kernel "$dir/other"
+	printf 'hottext-profile 1\nfunc schedule 60 0\nfunc warp 40 0\n' > "$dir/other"
+	warns "only 60.0 % of the profile is found in '$kernel'" analyze --as-seen $kernel "$dir/other"
+	cp $kernel "$dir/k"
+	warns "only 60.0 % of the profile is found in 'k'" compare --profile "$dir/other" $kernel "$dir/k"
 }

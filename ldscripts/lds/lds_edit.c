@@ -214,13 +214,11 @@ static bool is_deleted(const struct edits *e, const struct span *g)
 static int add_hot(const struct lds *l, const struct lds_changes *c, FILE *fp)
 {
 	const struct lds_section *text = find_text(l);
-	size_t at = text ? hot_place(text) : 0;
 	struct edits e = { 0 };
 	int ret = -1;
 
-	if (!text)
-		return error("no .text output section in '%s'", l->name);
-
+	BUG_ON(!text);	/* the first pass found it */
+	size_t at = hot_place(text);
 	if (c->hot && *c->hot)
 		edit_add(&e, at, 0, xasprintf("\n%s%s", c->hot, c->hot[strlen(c->hot) - 1] == '\n' ? "" : "\n"));
 	for (unsigned int i = 0; i < c->nr_groups; i++) {

@@ -3,7 +3,7 @@
 # messages.sh HOTTEXT LOG: how many of the messages that HOTTEXT can report are in LOG, which it wrote while it was tested
 # (messages.h), and the name of each other. Exits 1 when there is one.
 #
-# A message is a call that reports, and a reason that its file hands to a function of its own to report.
+# A message is a call that reports, and a reason that a file hands to a function of its folder to report.
 set -eu
 hottext=$1 log=$2
 tmp=$(mktemp -d)
@@ -28,20 +28,17 @@ grep -rnE '\b(fail|bad|bad_line|damaged)\([^"]*"' lib collect analyze reorder ld
 	}' > "$tmp/reasons"
 
 awk -F '\t' -v noted="$log" '
+function folder(at) { sub(/[^\/]*$/, "", at); return at }
 BEGIN {
 	FS = "\t"
 	while ((getline < noted) > 0) {
 		said[$1] = 1
-		file = $1
-		sub(/:.*/, "", file)
-		text[file] = text[file] "\n" $2
+		text[folder($1)] = text[folder($1)] "\n" $2
 	}
 }
 {
-	file = $1
-	sub(/:.*/, "", file)
 	all++
-	if (FILENAME ~ /calls$/ ? $1 in said : index(text[file], $2)) raised++
+	if (FILENAME ~ /calls$/ ? $1 in said : index(text[folder($1)], $2)) raised++
 	else miss[++n] = sprintf("  %-40s %s", $1, substr($2, 1, 100))
 }
 END {

@@ -2,7 +2,7 @@
 /*
  * For LD_PRELOAD: a kernel of the test's own. tracefs is the folder PRETEND_TRACEFS (none: not mounted), and
  * /proc/sys/kernel/kptr_restrict is the file PRETEND_KPTR_RESTRICT. The PRETEND_NO_ELF-th file that libelf opens is none.
- * PRETEND_NO_DISASSEMBLER: libopcodes knows no machine. PRETEND_EVEN_CLOCK: whatever is timed takes a millisecond.
+ * PRETEND_NO_DISASSEMBLER: see below. PRETEND_EVEN_CLOCK: whatever is timed takes a millisecond.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -46,14 +46,28 @@ Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
 	return which && ++nr == atoi(which) ? NULL : real(fd, cmd, ref);
 }
 
-void *disassembler(int arch, int big, unsigned long mach, void *abfd)
+/* This is libopcodes, of no machine, where PRETEND_NO_DISASSEMBLER is empty; otherwise that is what it is called. */
+void *dlopen(const char *name, int flags)
 {
-	static void *(*real)(int, int, unsigned long, void *);
+	static void *(*real)(const char *, int);
+	const char *other = getenv("PRETEND_NO_DISASSEMBLER");
 
 	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "disassembler");
-	return getenv("PRETEND_NO_DISASSEMBLER") ? NULL : real(arch, big, mach, abfd);
+		*(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+	if (!name || !strstr(name, "opcodes") || !other)
+		return real(name, flags);
+	return real(*other ? other : getenv("LD_PRELOAD"), flags);
 }
+
+void *disassembler(int arch, int big, unsigned long mach, void *abfd)
+{
+	(void)arch, (void)big, (void)mach, (void)abfd;
+	return NULL;
+}
+
+void init_disassemble_info(void) { }
+void disassemble_init_for_target(void) { }
+void disassemble_free_target(void) { }
 
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
