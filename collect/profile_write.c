@@ -19,6 +19,8 @@ struct writer {
 	uint64_t *path_id;	/* [path] */
 	char *text;		/* a path's feet, as built last */
 	size_t len, alloc_text;
+	uint64_t *feet;		/* of that path: rank above, foot below */
+	uint32_t alloc_feet;
 };
 
 /* Blanks and all that is not printable ASCII, '%' and ':' become %XX; the empty string is a lone '%'. */
@@ -177,61 +179,80 @@ static void write_calls(struct writer *w)
 	free(order);
 }
 
+/* Room for n more bytes and the 0 behind them. */
+static char *text_room(struct writer *w, size_t n)
+{
+	ALLOC_GROW(w->text, w->len + n + 1, w->alloc_text);
+	return w->text + w->len;
+}
+
 static void text_add(struct writer *w, const char *s)
 {
 	size_t n = strlen(s);
 
-	ALLOC_GROW(w->text, w->len + n + 1, w->alloc_text);
-	memcpy(w->text + w->len, s, n + 1);
+	memcpy(text_room(w, n), s, n + 1);
 	w->len += n;
 }
 
 /* Four chunks a digit, the lowest bit and the first digit for the lowest; zeros at the end left out. */
 static void text_add_chunks(struct writer *w, const struct profile_foot *f)
 {
-	char digits[9];
-	size_t end;
+	char *p = text_room(w, 1 + 8 * (size_t)f->nr_words);
 
 	if (!f->nr_words)
 		return;
-	text_add(w, ":");
-	for (uint32_t i = 0; i < f->nr_words; i++) {
-		for (int k = 0; k < 8; k++)
-			digits[k] = "0123456789abcdef"[f->chunks[i] >> 4 * k & 15];
-		digits[8] = '\0';
-		text_add(w, digits);
-	}
-	for (end = w->len; w->text[end - 1] == '0'; end--)
-		;
-	w->text[end] = '\0';
-	w->len = end;
+	*p++ = ':';
+	for (uint32_t i = 0; i < f->nr_words; i++)
+		for (int k = 0; k < 32; k += 4)
+			*p++ = "0123456789abcdef"[f->chunks[i] >> k & 15];
+	while (p[-1] == '0')
+		p--;
+	*p = '\0';
+	w->len = (size_t)(p - w->text);
 }
 
-static int cmp_feet(const void *va, const void *vb, void *arg)
+static int cmp_feet(const void *va, const void *vb)
 {
-	const struct writer *w = arg;
-	uint32_t a = w->rank[profile_get_foot(w->p, *(const uint32_t *)va).func];
-	uint32_t b = w->rank[profile_get_foot(w->p, *(const uint32_t *)vb).func];
+	uint64_t a = *(const uint64_t *)va, b = *(const uint64_t *)vb;
 
 	return a < b ? -1 : a > b;
+}
+
+/* Paths have few feet, most of which a sort by insertion need not move far. */
+static void sort_feet(uint64_t *feet, uint32_t nr)
+{
+	enum { FEW = 40 };
+
+	if (nr > FEW) {
+		qsort(feet, nr, sizeof(*feet), cmp_feet);
+		return;
+	}
+	for (uint32_t i = 1; i < nr; i++) {
+		uint64_t foot = feet[i];
+		uint32_t to = i;
+
+		for (; to && feet[to - 1] > foot; to--)
+			feet[to] = feet[to - 1];
+		feet[to] = foot;
+	}
 }
 
 /* The feet of a path into w->text, each after a blank, by name. */
 static void build_feet(struct writer *w, const struct profile_path *path)
 {
-	uint32_t *feet = xmemdup(path->feet, path->nr_feet * sizeof(*feet));
-
-	qsort_r(feet, path->nr_feet, sizeof(*feet), cmp_feet, w);
+	ALLOC_GROW(w->feet, path->nr_feet, w->alloc_feet);
+	for (uint32_t i = 0; i < path->nr_feet; i++)
+		w->feet[i] = (uint64_t)w->rank[profile_get_foot(w->p, path->feet[i]).func] << 32 | path->feet[i];
+	sort_feet(w->feet, path->nr_feet);
 	w->len = 0;
-	text_add(w, "");
+	*text_room(w, 0) = '\0';
 	for (uint32_t i = 0; i < path->nr_feet; i++) {
-		struct profile_foot f = profile_get_foot(w->p, feet[i]);
+		struct profile_foot f = profile_get_foot(w->p, (uint32_t)w->feet[i]);
 
 		text_add(w, " ");
 		text_add(w, w->escaped[f.func]);
 		text_add_chunks(w, &f);
 	}
-	free(feet);
 }
 
 static void hash_paths(struct writer *w)
@@ -268,9 +289,10 @@ static void write_paths(struct writer *w)
 		struct profile_path path = profile_get_path(w->p, order[i]);
 
 		build_feet(w, &path);
-		fprintf(w->fp, "path %016" PRIx64 " %s %s %" PRIu64 "%s\n", w->path_id[order[i]],
-			path_kind_names[path.kind], w->escaped[path.root], w->p->path_weights[order[i]],
-			w->text);
+		text_add(w, "\n");
+		fprintf(w->fp, "path %016" PRIx64 " %s %s %" PRIu64, w->path_id[order[i]],
+			path_kind_names[path.kind], w->escaped[path.root], w->p->path_weights[order[i]]);
+		fwrite(w->text, 1, w->len, w->fp);
 	}
 	free(order);
 }
@@ -287,6 +309,14 @@ static int cmp_nexts(const void *va, const void *vb, void *arg)
 	return 0;
 }
 
+static char *put_hex(char *to, uint64_t v)
+{
+	for (int shift = 60; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[v >> shift & 15];
+	*to++ = ' ';
+	return to;
+}
+
 static void write_nexts(struct writer *w)
 {
 	uint32_t nr = w->p->nexts.nr_keys, *order = count_up(nr), path, next;
@@ -294,8 +324,11 @@ static void write_nexts(struct writer *w)
 	qsort_r(order, nr, sizeof(*order), cmp_nexts, w);
 	for (uint32_t i = 0; i < nr; i++) {
 		profile_get_next(w->p, order[i], &path, &next);
-		fprintf(w->fp, "next %016" PRIx64 " %016" PRIx64 " %" PRIu64 "\n", w->path_id[path],
-			w->path_id[next], w->p->next_weights[order[i]]);
+		/* The most lines of a profile. */
+		char line[5 + 2 * 17] = "next ";
+		put_hex(put_hex(line + 5, w->path_id[path]), w->path_id[next]);
+		fwrite(line, 1, sizeof(line), w->fp);
+		fprintf(w->fp, "%" PRIu64 "\n", w->p->next_weights[order[i]]);
 	}
 	free(order);
 }
@@ -320,4 +353,5 @@ void profile_write(const struct profile *p, FILE *fp)
 	free(w.rank);
 	free(w.path_id);
 	free(w.text);
+	free(w.feet);
 }

@@ -81,7 +81,7 @@ void symtab_add_value(struct symtab *st, const char *name, uint64_t value, bool 
 	struct symtab_names *n = st->names;
 
 	ALLOC_GROW(n->values, n->nr_values + 1, n->alloc_values);
-	n->values[n->nr_values++] = (struct symtab_value){ name, value, global };
+	n->values[n->nr_values++] = (struct symtab_value){ name, value, global, *name };
 }
 
 static uint32_t hash_name(const char *name)
@@ -316,12 +316,8 @@ static void tell_apart(struct symtab *st, const uint32_t *run, uint32_t nr)
 
 static void name_run(struct symtab *st, const uint32_t *run, uint32_t nr)
 {
-	if (st->syms[run[0]].addr != st->syms[run[nr - 1]].addr) {
+	if (st->syms[run[0]].addr != st->syms[run[nr - 1]].addr)
 		tell_apart(st, run, nr);
-		return;
-	}
-	for (uint32_t i = 0; i < nr; i++)
-		st->syms[run[i]].id = st->syms[run[i]].name;
 }
 
 /* Bring the symbols of one name together, in the order of their addresses. */
@@ -334,13 +330,11 @@ static int cmp_by_name(const void *va, const void *vb)
 	return c ? c : a < b ? -1 : 1;
 }
 
-/* run: symbols whose names have one hash. */
+/* run: several symbols whose names have one hash. */
 static void name_hash_run(struct symtab *st, uint32_t *run, uint32_t nr)
 {
-	if (nr > 1) {
-		sorting = st;
-		qsort(run, nr, sizeof(*run), cmp_by_name);
-	}
+	sorting = st;
+	qsort(run, nr, sizeof(*run), cmp_by_name);
 	for (uint32_t i = 1, start = 0; i <= nr; i++) {
 		if (i < nr && !strcmp(st->syms[run[i]].name, st->syms[run[start]].name))
 			continue;
@@ -349,18 +343,22 @@ static void name_hash_run(struct symtab *st, uint32_t *run, uint32_t nr)
 	}
 }
 
+/* Names that only one symbol has are identities; of the others each hash's are gone through. */
 static void give_ids(struct symtab *st)
 {
 	uint32_t nr = st->nr_syms, *run = xcalloc(nr, sizeof(*run));
 	struct sym_key *keys = xcalloc(2 * (size_t)nr, sizeof(*keys)), *k;
 
-	for (uint32_t i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++) {
+		st->syms[i].id = st->syms[i].name;
 		keys[i] = (struct sym_key){ st->syms[i].name_hash, i };
+	}
 	k = sort_keys(keys, keys + nr, nr, UINT32_MAX);
 	for (uint32_t i = 0, start = 0; i < nr; start = i) {
 		for (; i < nr && k[i].key == k[start].key; i++)
 			run[i - start] = k[i].sym;
-		name_hash_run(st, run, i - start);
+		if (i - start > 1)
+			name_hash_run(st, run, i - start);
 	}
 	free(keys);
 	free(run);
@@ -430,7 +428,7 @@ static const struct symtab_value *search_value(const struct symtab_names *n, con
 	for (uint32_t i = 0; i < n->nr_values; i++) {
 		const struct symtab_value *v = &n->values[i];
 
-		if (v->name[0] == name[0] && (!found || (v->global && !found->global)) && !strcmp(v->name, name))
+		if (v->first == name[0] && (!found || (v->global && !found->global)) && !strcmp(v->name, name))
 			found = v;
 	}
 	return found;

@@ -10,6 +10,7 @@ struct symtab_value {
 	const char *name;
 	uint64_t value;
 	bool global;
+	char first;		/* of the name: a search need not follow every pointer */
 };
 
 struct symtab_names {
