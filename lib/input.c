@@ -134,15 +134,21 @@ static void make_room(struct input *in, size_t want)
 	}
 }
 
+ZSTD_DCtx *input_decoder(void)
+{
+	ZSTD_DCtx *dctx = ZSTD_createDCtx();
+
+	if (!dctx)
+		die("out of memory");
+	/* Long windows are what makes traces small; 2^27 is zstd's own limit for streams without --ultra. */
+	ZSTD_DCtx_setParameter(dctx, ZSTD_d_windowLogMax, 27);
+	return dctx;
+}
+
 static void decode_frame(struct input *in)
 {
-	if (!in->dctx) {
-		in->dctx = ZSTD_createDCtx();
-		if (!in->dctx)
-			die("out of memory");
-		/* Long windows are what makes traces small; 2^27 is zstd's own limit for streams without --ultra. */
-		ZSTD_DCtx_setParameter(in->dctx, ZSTD_d_windowLogMax, 27);
-	}
+	if (!in->dctx)
+		in->dctx = input_decoder();
 	make_room(in, RAW_SIZE);
 	ZSTD_inBuffer ib = { in->raw_buf, in->raw_end, in->raw_pos };
 	ZSTD_outBuffer ob = { in->buf, in->alloc, in->end };

@@ -47,4 +47,7 @@ bool input_failed(const struct input *in);
  */
 void input_raw(struct input *in);
 
+/* A decoder of zstd that takes the long windows of small traces. Never NULL; the caller frees it by ZSTD_freeDCtx(). */
+struct ZSTD_DCtx_s *input_decoder(void);
+
 #endif

@@ -114,3 +114,37 @@ path() {
 	"$HOTTEXT" collect "$file" 2> "$dir/err" > "$dir/out"
 	grep -qxF "hottext: warning: '$file': 3 successions dropped, their paths are missing" "$dir/err"
 }
+
+# A piped perf.data of records, each TYPE:BODY, the body as perl's pack() takes it.
+perf_data() {
+	perl -e 'print "PERFILE2", pack "Q<", 16; for (@ARGV) { my ($type, $form) = split /:/, $_, 2;
+		my $body = eval "pack $form"; die $@ if $@; print pack("Vvv", $type, 0, 8 + length $body), $body }' "$@"
+}
+
+# zstd's frame of a text, in hexadecimal.
+packed() { zstd -q -c | od -An -v -tx1 | tr -d ' \n'; }
+
+@test "messages: records of perf.data" {
+	printf '%s\n' 'ffffffff81000000 T _text' 'ffffffff81000000 T _stext' 'ffffffff81001000 T do_syscall_64' \
+		'ffffffff81005000 T _etext' > "$dir/kallsyms"
+	refused() {
+		local why=$1
+		[ $# -eq 1 ] || perf_data "${@:2}" > "$file"
+		run "$HOTTEXT" collect -q --kallsyms "$dir/kallsyms" "$file"
+		[ "$status" -eq 1 ]
+		[[ $output == "hottext: cannot read '$file': $why at byte "*" of its records (--force uses what precedes)" ]] ||
+			{ echo "wanted $why, said: $output"; return 1; }
+	}
+	{ printf 'PERFILE2'; perl -e 'print pack "Q<Vvv", 16, 9, 0, 4'; } > "$file"
+	refused "a record is smaller than its header"
+	{ printf 'PERFILE2'; perl -e 'print pack "Q<Vvv", 16, 9, 0, 40'; } > "$file"
+	refused "the last record is truncated"
+	refused "a record is shorter than what it claims" '1:"V", 1'
+	refused "an AUXTRACE record is too short" '71:"V", 1'
+	refused "a TRACING_DATA record is too short" '66:""'
+	refused "auxiliary data is truncated" '71:"Q<", 1000'
+	refused "a compressed record claims more than it holds" '83:"Q<", 5'
+	refused "a compressed record is damaged" '81:"a8", "no frame"'
+	refused "a compressed record lies within another" "81:'H*', '$(perl -e 'print pack "VvvV", 81, 0, 12, 0' | packed)'"
+	refused "the last compressed record is truncated" "81:'H*', '$(perl -e 'print pack "Vvv", 1, 0, 40' | packed)'"
+}

@@ -313,3 +313,10 @@ fails() {
 		"no machine file: no knee of code on 4 KB pages was found" "$HOTTEXT" calibrate -q -o my.machine
 	[ ! -e my.machine ]
 }
+
+@test "messages: renamed sections that cannot be written" {
+	injects
+	{ section .text.a a 40; section .text.b b 60; } | object in.o
+	fails write:ENOSPC "cannot write '.hottext-rename.lds.*': No space left on device" "$HOTTEXT" ld -r -o vmlinux.o in.o
+	[ ! -e vmlinux.o ]
+}

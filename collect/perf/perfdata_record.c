@@ -203,10 +203,8 @@ static int begin_compressed(struct perfdata_stream *s, const struct perfdata_rec
 		s->nr_packed = (size_t)perfdata_u64(rec->body, s->swap);
 	}
 	if (!s->dctx) {
-		s->dctx = ZSTD_createDCtx();
+		s->dctx = input_decoder();
 		s->plain = xmalloc(PLAIN_WINDOW);
-		if (!s->dctx)
-			return fail(s, "out of memory");
 	}
 	return 0;
 }

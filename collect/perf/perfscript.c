@@ -525,10 +525,8 @@ static int finish(struct script *x)
 	}
 	if (any)
 		return 0;
-	if (!x->nr_lanes)
-		return error("cannot read '%s': no samples in it", input_name(x->in));
 	return error("cannot read '%s': no event '%s' in it, but '%s'", input_name(x->in),
-		     x->opts->event ? x->opts->event : "cycles", x->lanes[0]->event);
+		     x->opts->event ? x->opts->event : "cycles", x->nr_lanes ? x->lanes[0]->event : "none");
 }
 
 static void release(struct script *x)

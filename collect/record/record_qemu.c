@@ -218,12 +218,11 @@ static int check_command(int argc, char **argv, const struct symtab *st)
 /* Whether a trace cut short decodes to more than its header. */
 static bool holds_events(const struct mapfile *f)
 {
-	ZSTD_DCtx *dctx = ZSTD_createDCtx();
+	ZSTD_DCtx *dctx = input_decoder();
 	size_t size = ZSTD_DStreamOutSize(), got = 0, left = 1;
 	char *buf = xmalloc(size);
 	ZSTD_inBuffer in = { f->data, f->size, 0 };
 
-	ZSTD_DCtx_setParameter(dctx, ZSTD_d_windowLogMax, 27);
 	while (in.pos < in.size && left && !ZSTD_isError(left)) {
 		ZSTD_outBuffer out = { buf, size, 0 };
 
