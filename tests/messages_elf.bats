@@ -98,3 +98,16 @@ hottext: warning: '$trace' is used in spite of that" ]
 	says "cannot read 'many': too many block definitions at byte 335544384 of the decompressed trace" \
 		collect -q --vmlinux "$base/vmlinux" many
 }
+
+@test "messages: plans of which a kernel has nothing, or less than a script can say" {
+	"$HOTTEXT" optimize -q --machine generic-4k-32 -o plan "$base/vmlinux" "$base/stacks.folded"
+	{ section '".text.odd!name"' odd 100; section .text.plain plain 9000; } | object odd.o
+	{ echo .globl startup_64; section .head.text startup_64 40; } | object head.o
+	rm -f vmlinux.a
+	ar rcST vmlinux.a head.o odd.o
+	kernel_link k -Map=k.map
+	says "nothing of the plan is in this kernel" verify plan k
+	printf 'task;odd_[k] 50\n' > odd.folded
+	"$HOTTEXT" optimize --machine generic-4k-32 -o odd k odd.folded > out 2> err
+	grep -qxF "hottext: warning: 1 hot units have no name that a linker script could give, and stay" err || { cat err out; return 1; }
+}
