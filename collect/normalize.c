@@ -51,7 +51,7 @@ static char *share_key(char **hosts, uint32_t nr, unsigned int input)
 		fprintf(fp, "%s ", hosts[i]);
 	if (!nr || !strcmp(hosts[0], "-"))
 		fprintf(fp, "%u", input);
-	text_close(fp);
+	text_close(fp, &key);
 	return key;
 }
 

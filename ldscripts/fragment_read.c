@@ -118,7 +118,7 @@ int fragment_from_layout(struct fragment *f, const struct layout *l)
 	FILE *fp = text_open(&f->text, &size);
 
 	fragment_write(fp, l, NULL);
-	text_close(fp);
+	text_close(fp, &f->text);
 	return read_text(f, "hottext.ld");
 }
 
@@ -135,7 +135,7 @@ static char *with_archives(const char *text)
 		if (*line == '[')
 			fprintf(fp, "*:%.*s\n", (int)(nl - line), line);
 	}
-	text_close(fp);
+	text_close(fp, &out);
 	return out;
 }
 

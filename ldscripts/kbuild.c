@@ -345,7 +345,7 @@ char *kbuild_command_line(const struct kbuild *k)
 		if (a[1])
 			fputc(' ', fp);
 	}
-	text_close(fp);
+	text_close(fp, &text);
 	return text;
 }
 

@@ -94,9 +94,10 @@ FILE *text_open(char **text, size_t *size)
 	return fp;
 }
 
-void text_close(FILE *fp)
+void text_close(FILE *fp, char *const *text)
 {
-	if (ferror(fp) | fclose(fp))
+	/* Closing shortens the text to what it holds; a lack of memory for that leaves none, and is no error of the stream. */
+	if ((ferror(fp) | fclose(fp)) || !*text)
 		die("out of memory");
 }
 

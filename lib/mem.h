@@ -18,7 +18,7 @@ char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0
 
 /* A stream into memory, as open_memstream(); the caller frees *text, which is whole once text_close() returns. */
 FILE *text_open(char **text, size_t *size);
-void text_close(FILE *fp);
+void text_close(FILE *fp, char *const *text);
 
 /*
  * Make room for element number nr - 1 of the growing array x, whose fill and

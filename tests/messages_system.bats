@@ -67,6 +67,13 @@ fails() {
 	return 1
 }
 
+# What a kernel tree has.
+make_tree() {
+	mkdir -p linux/scripts
+	touch linux/{Kbuild,.config,scripts/link-vmlinux.sh}
+	printf 'VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\nall:\n' > linux/Makefile
+}
+
 @test "messages: tracefs that is not there, or lacks what is needed" {
 	T=$dir/tracing
 	export LD_PRELOAD=$base/pretend.so
@@ -188,14 +195,21 @@ fails() {
 @test "messages: no memory, at every allocation" {
 	has_sanitizers && skip "the sanitizers' own allocations would fail as well"
 	zstd -q "$base/p.hot" -o p.zst
+	make_tree
+	# The wrapper stands beside the program.
+	cp "$HOTTEXT" hottext
+	ln -s hottext hottext-ld
+	HOTTEXT=$dir/hottext
+	"$HOTTEXT" kbuild -n -C linux > command
 	for command in "collect" "collect -q p.zst -o x" "report -q $base/plan -o x.txt" "verify -q $base/plan $base/moved" \
-		"machines x" "reorder -q --machine generic-4k-32 $base/old p.zst -o x"; do
+		"machines x" "kbuild -n -C linux" "reorder -q --machine generic-4k-32 $base/old p.zst -o x"; do
 		LD_PRELOAD=$base/nomem.so NOMEM_AT=0 "$HOTTEXT" $command 9> n > out 2> err || true
 		count=$(cat n)
 		for ((n = 1; n <= count; n += count > 600 ? count / 300 : 1)); do
 			status=0
 			LD_PRELOAD=$base/nomem.so NOMEM_AT=$n "$HOTTEXT" $command > out 2> err || status=$?
 			[ $status -le 3 ] || { echo "$command, allocation $n: status $status"; cat err; return 1; }
+			[ $status -ne 0 ] || [[ $command != kbuild* ]] || cmp out command
 			[ $status -ne 1 ] || [ "$(wc -l < err)" -eq 1 ] || { echo "$command, allocation $n"; cat err; return 1; }
 		done
 	done
@@ -281,9 +295,7 @@ fails() {
 
 @test "messages: kbuild that does not know where it is" {
 	injects
-	mkdir -p linux/scripts
-	touch linux/{Kbuild,.config,scripts/link-vmlinux.sh}
-	printf 'VERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 7\nall:\n' > linux/Makefile
+	make_tree
 	fails link:ENOENT "cannot read '/proc/self/exe': No such file or directory" "$HOTTEXT" kbuild -C linux
 }
 

@@ -69,7 +69,7 @@ static int edits_apply(struct edits *e, const struct lds *l, struct lds *out)
 	FILE *fp = text_open(&text, &size);
 
 	edits_write(e, l, fp);
-	text_close(fp);
+	text_close(fp, &text);
 	int ret = lds_init(out, l->name, text, size);
 	free(text);
 	return ret;

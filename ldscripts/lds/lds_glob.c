@@ -133,7 +133,7 @@ char *lds_main_patterns(const struct lds *l, const struct lds_stmt *main_stmt)
 	FILE *fp = text_open(&out, &size);
 
 	print_node(fp, &w, 0, w.nr, 0);
-	text_close(fp);
+	text_close(fp, &out);
 	for (unsigned int i = 0; i < w.nr; i++)
 		free(w.v[i].s);
 	free(w.v);

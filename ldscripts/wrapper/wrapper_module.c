@@ -86,7 +86,7 @@ static char *hot_statements(const struct profile *p, const char *module)
 		free(funcs[i].name);
 	}
 	free(funcs);
-	text_close(fp);
+	text_close(fp, &text);
 	return text;
 }
 

@@ -112,7 +112,7 @@ static char *describe_inputs(const struct wrapper *w, const char *profile)
 		print_file(fp, arg);
 		print_members(fp, arg);
 	}
-	text_close(fp);
+	text_close(fp, &text);
 	if (!ret)
 		return text;
 	free(text);

@@ -187,7 +187,7 @@ void plan_set_command(struct plan *p)
 	}
 	if (in)
 		fclose(in);
-	text_close(fp);
+	text_close(fp, &text);
 	p->command = plan_string(p, text);
 	free(text);
 	free(arg);

@@ -43,7 +43,7 @@ static const char *phrase(struct plan *p, const struct profile *profile, const s
 	FILE *fp = text_open(&text, &size);
 
 	completion_explain(report, profile, func, fp);
-	text_close(fp);
+	text_close(fp, &text);
 	const char *kept = plan_string(p, text);
 	free(text);
 	return kept;

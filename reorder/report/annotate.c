@@ -100,7 +100,7 @@ static uint32_t inline_chain(struct annotation *a, Dwarf_Die *cu, uint64_t addr)
 		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
 			fprintf(fp, "%s%s", depth++ ? " < " : "", name ? name : "?");
 	}
-	text_close(fp);
+	text_close(fp, &text);
 	free(scopes);
 	uint32_t id = index_add_str(&a->chains, text);
 	free(text);

@@ -507,7 +507,7 @@ static char *view_title(const struct view *v)
 			fprintf(fp, "%s%s", n++ ? ", " : "Pages of ", v->p->paths[i].root);
 	fprintf(fp, " - Linux %s %s, %s, %s", v->p->vmlinux.release, v->p->vmlinux.arch, v->p->machine.name,
 		v->p->algorithm);
-	text_close(fp);
+	text_close(fp, &text);
 	return text;
 }
 
