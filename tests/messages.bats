@@ -169,15 +169,23 @@ warns() {
 
 @test "messages: an emulator that ran nothing" {
 	touch "$dir/plugin.so"
-	# Writes a trace of no blocks where the plugin would.
+	# Writes a trace of no blocks where the plugin would, as far as it is asked to.
 	cat > "$dir/emulator" <<-'END'
 		#!/bin/bash
 		[[ $* =~ out=([^, ]*) ]]
-		perl -e 'print "HTFETCH1", pack("V13", 1, 62, 1), pack("V5", 0xffffff06)' | zstd -q > "${BASH_REMATCH[1]}"
+		perl -e 'print "HTFETCH1", pack("V13", 1, 62, 1), pack("V5", 0xffffff06)' | zstd -q | head -c "${BYTES:-1000}" > "${BASH_REMATCH[1]}"
 	END
 	chmod +x "$dir/emulator"
 	warns "'$dir/x' holds no executions" record qemu --plugin "$dir/plugin.so" -o "$dir/x" -- "$dir/emulator"
 	[ -s "$dir/x" ]
+	rm "$dir/x"
+	BYTES=0 says 1 "cannot write '$dir/x': the emulator recorded nothing" \
+		record qemu --plugin "$dir/plugin.so" -o "$dir/x" -- "$dir/emulator"
+	[ ! -e "$dir/x" ]
+	zstd -qdc samples/linux-6.1-x86_64/mix.fetch | head -c 400000 | zstd -q | head -c -10 > "$dir/cut"
+	printf '#!/bin/bash\n[[ $* =~ out=([^, ]*) ]]\ncp "%s" "${BASH_REMATCH[1]}"\n' "$dir/cut" > "$dir/emulator"
+	says 0 "warning: '$dir/x' is cut short, the emulator did not end by itself: read it with --force" \
+		record qemu --plugin "$dir/plugin.so" -o "$dir/x" -- "$dir/emulator"
 }
 
 @test "messages: orders, scripts and profiles of another kernel" {
