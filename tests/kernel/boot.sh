@@ -32,18 +32,20 @@ shift $((OPTIND - 1))
 shift=3
 [ "$arch" != ppc405 ] || shift=0
 icount=(-icount "shift=${HOTTEXT_ICOUNT:-$shift},sleep=off")
+# A panic must not wait for the timeout.
+words="quiet panic=-1 $*"
 case $arch in
 x86_64|x86_64-*)
-	qemu=(qemu-system-x86_64 -m 512 -append "console=ttyS0 quiet $*")
+	qemu=(qemu-system-x86_64 -m 512 -append "console=ttyS0 $words")
 	qemu+=(-serial stdio) ;;
 ppc405)
-	qemu=(qemu-system-ppc -M ref405ep -m 128 -serial null -serial stdio -append "console=ttyS0 quiet $*") ;;
+	qemu=(qemu-system-ppc -M ref405ep -m 128 -serial null -serial stdio -append "console=ttyS0 $words") ;;
 arm64)
-	qemu=(qemu-system-aarch64 -M virt -cpu cortex-a53 -m 512 -serial stdio -append "console=ttyAMA0 quiet $*") ;;
+	qemu=(qemu-system-aarch64 -M virt -cpu cortex-a53 -m 512 -serial stdio -append "console=ttyAMA0 $words") ;;
 arm)
-	qemu=(qemu-system-arm -M virt -m 512 -serial stdio -append "console=ttyAMA0 quiet $*") ;;
+	qemu=(qemu-system-arm -M virt -m 512 -serial stdio -append "console=ttyAMA0 $words") ;;
 riscv64)
-	qemu=(qemu-system-riscv64 -M virt -m 512 -serial stdio -append "console=ttyS0 quiet $*") ;;
+	qemu=(qemu-system-riscv64 -M virt -m 512 -serial stdio -append "console=ttyS0 $words") ;;
 *)
 	echo "boot: no machine for architecture '$arch'" >&2
 	exit 2 ;;

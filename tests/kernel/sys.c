@@ -90,6 +90,9 @@ long sys_call(long nr, long a, long b, long c, long d, long e, long f)
 }
 #elif defined(__riscv)
 __asm__(".globl _start\n_start:\n"
+	".option push\n.option norelax\n"
+	"	la gp, __global_pointer$\n"	/* ld's relaxation counts on it */
+	".option pop\n"
 	"	mv a0, sp\n"
 	"	andi sp, sp, -16\n"
 	"	call start\n");
