@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # stranger.sh [ROOT]: a stranger's first hour. A fresh Debian 12 in the folder ROOT (default: a temporary one), holding
 # make, a clone of this repository's last commit and nothing else; in it, README's two commands. As root, with a network.
-# With CI=1: git and ca-certificates in place of make, and .ci/run without the kernel build.
+# With CI=1: git and ca-certificates in place of make, and .ci/run without the kernel build (PARTS: of it, these).
 #
 # An existing ROOT is refused; a given one is kept, with what the commands said in ROOT/*.log.
 set -eu
@@ -57,7 +57,7 @@ inside()
 
 cd /
 if [ -n "${CI:-}" ]; then
-	inside ci.log env PARTS="check check-dist" .ci/run
+	inside ci.log env PARTS="${PARTS:-check check-dist}" .ci/run
 	tail -n 1 "$root/ci.log"
 	exit
 fi
