@@ -6,6 +6,12 @@ setup() {
 	dir=$BATS_TEST_TMPDIR
 	file=$dir/file
 	kernel=tests/corpus/elf/kernel-x86-64
+	texts=0
+}
+
+# Counts go to the log of the tests.
+teardown() {
+	echo "# $BATS_TEST_DESCRIPTION: $texts inputs" >&3
 }
 
 # refuses COMMAND... < TABLE: hottext COMMAND, in which FILE stands for the text, says just that, "FILE" in it being its
@@ -23,6 +29,7 @@ refuses() {
 		n=$((n + 1))
 	done
 	[ $n -gt 0 ]
+	texts=$((texts + n))
 }
 
 @test "messages: machines" {
@@ -129,6 +136,7 @@ packed() { zstd -q -c | od -An -v -tx1 | tr -d ' \n'; }
 		'ffffffff81005000 T _etext' > "$dir/kallsyms"
 	refused() {
 		local why=$1
+		texts=$((texts + 1))
 		[ $# -eq 1 ] || perf_data "${@:2}" > "$file"
 		run "$HOTTEXT" collect -q --kallsyms "$dir/kallsyms" "$file"
 		[ "$status" -eq 1 ]

@@ -25,10 +25,15 @@ setup_file() {
 
 setup() {
 	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE KBUILD_OUTPUT LINK SCRIPT
-	TOP=$PWD base=$BATS_FILE_TMPDIR dir=$BATS_TEST_TMPDIR
+	TOP=$PWD base=$BATS_FILE_TMPDIR dir=$BATS_TEST_TMPDIR faults=0
 	cd "$dir"
 	printf '%s\n' 'ffffffff81000000 T _text' 'ffffffff81000000 T _stext' 'ffffffff81001000 T do_syscall_64' \
 		'ffffffff81005000 T _etext' > kallsyms
+}
+
+# Counts go to the log of the tests.
+teardown() {
+	[ "${faults:-0}" -eq 0 ] || echo "# $BATS_TEST_DESCRIPTION: $faults faults" >&3
 }
 
 injects() {
@@ -55,7 +60,7 @@ fails() {
 	"$base/inject" "$kind" "$fault" 0 "$@" 9> n > out 2> err || true
 	for ((n = 1; n <= $(cat n); n++)); do
 		rm -rf new
-		status=0
+		faults=$((faults + 1)) status=0
 		"$base/inject" "$kind" "$fault" "$n${ON:-}" "$@" > out 2> err || status=$?
 		# shellcheck disable=SC2053 # a pattern
 		[ $status -ne 1 ] || [[ $(cat err) != "hottext: "$message ]] || said=$n
@@ -206,7 +211,7 @@ make_tree() {
 		LD_PRELOAD=$base/nomem.so NOMEM_AT=0 "$HOTTEXT" $command 9> n > out 2> err || true
 		count=$(cat n)
 		for ((n = 1; n <= count; n += count > 600 ? count / 300 : 1)); do
-			status=0
+			faults=$((faults + 1)) status=0
 			LD_PRELOAD=$base/nomem.so NOMEM_AT=$n "$HOTTEXT" $command > out 2> err || status=$?
 			[ $status -le 3 ] || { echo "$command, allocation $n: status $status"; cat err; return 1; }
 			[ $status -ne 0 ] || [[ $command != kbuild* ]] || cmp out command
