@@ -47,7 +47,7 @@ MINUTES ?= 0
 fuzz-all: $(O)/fuzz/fuzz
 	$(Q)tests/fuzz/all.sh $< $(FUZZ_WORK) $(MINUTES) $(TARGET)
 
-# All tests under gcov, in a build of their own: lines run by room, and messages that no test raises.
+# All tests under gcov, in a build of their own: lines run by room.
 COVERAGE_MIN ?= 90
 COVERAGE_O := $(O)-coverage
 coverage:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# report.sh BUILD [MIN]: what the tests ran, by gcov, of a build with --coverage: lines of each room and in all, files that
-# are least covered, and the calls that report an error which no test raised. Exits 1 when under MIN per cent of lines ran.
+# report.sh BUILD [MIN]: what the tests ran, by gcov, of a build with --coverage: lines of each room and in all, and files
+# that are least covered. Exits 1 when under MIN per cent of lines ran.
 set -eu
 build=$1 min=${2:-0}
 tmp=$(mktemp -d)
@@ -36,20 +36,6 @@ echo "files with the most lines that no test runs"
 awk '{ n[$1]++; if (!$3) miss[$1]++ } END { for (f in miss) printf "%5d of %5d  %s\n", miss[f], n[f], f }' "$tmp/lines" |
 	sort -k1,1nr -k4 | sed 15q
 [ ! -s "$tmp/unreached" ] || { echo "no data at all:"; sed 's/^/  /' "$tmp/unreached"; }
-
-# The count of a call over several lines stands at the line that it begins on, or the first one of its own behind it.
-grep -nE '\b(error|usage_error|die|warn|bad_line|misuse)\("' -r lib collect analyze reorder ldscripts hottext.c --include='*.c' |
-	grep -v '^collect/qemu/plugin' | sed 's/^\([^:]*\):\([0-9]*\):[ 	]*/\1 \2 /' |
-	awk -v lines="$tmp/lines" '
-	BEGIN { while ((getline l < lines) > 0) { split(l, a, " "); n[a[1], a[2]] = a[3] } }
-	{
-		at = $2
-		for (i = 0; i < 4 && !(($1, at) in n); i++) at = at > $2 || i == 0 ? $2 + i + 1 : at + 1
-		raised = (($1, at) in n) && n[$1, at] > 0
-		all++; if (raised) ok++
-		else { where = $1 ":" $2; $1 = $2 = ""; sub(/^ +/, ""); miss[++m] = sprintf("  %-40s %s", where, substr($0, 1, 100)) }
-	}
-	END { printf "\nmessages: %d, raised by a test: %d; not raised:\n", all, ok; for (i = 1; i <= m; i++) print miss[i] }'
 
 awk -v min="$min" '{ all++; if ($3) ran++ } END { if (100 * ran / all < min) { printf "\nunder %s %% of lines\n", min; exit 1 } }' \
 	"$tmp/lines"
