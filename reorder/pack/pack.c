@@ -33,9 +33,13 @@ static const struct {
 	uint32_t passes;	/* of moves and swaps */
 	uint32_t tries;		/* with other samples, the best taken */
 } efforts[] = {
-	[1] = { 1024, 1, 1 }, [2] = { 2048, 2, 1 }, [3] = { 2048, 3, 1 }, [4] = { 2048, 8, 4 }, [5] = { 2048, 16, 8 },
-	[6] = { 4096, 16, 4 }, [7] = { 4096, 16, 8 }, [8] = { 4096, 32, 12 }, [9] = { 4096, 32, 16 },
+	[1] = { 1024, 1, 1 }, [2] = { 2048, 2, 1 }, [3] = { 2048, 3, 1 }, [4] = { 2048, 8, 4 }, [5] = { 2048, 8, 8 },
+	[6] = { 2048, 8, 12 }, [7] = { 2048, 8, 16 }, [8] = { 2048, 8, 24 }, [9] = { 2048, 8, 32 },
 };
+
+/* Tries differ by what their own samples happen to hold: the best is refined under many more. */
+enum { POLISH_SAMPLES = 8192, POLISH_PASSES = 32 };
+static const double polish_offset = 0.37;	/* other samples than the judge's */
 
 enum { DEPTH = 4 };			/* paths in a row that a TLB should hold */
 static const double flatten = 0.5;	/* so that a mix never profiled is served too */
@@ -186,20 +190,12 @@ static uint32_t entries_aimed_at(const struct machine *m)
 	return is_alone(m) ? entries / 8 + 1 : (uint32_t)(aim * entries) + 1;
 }
 
-/*
- * Each try draws other samples and ends in another local optimum. Samples that none
- * of them saw are the judge.
- */
-static void pack(struct packer *k, const struct order_options *opts, struct use *judge)
+/* Each try draws other samples and ends in another local optimum; the cheapest by the judge's samples is kept. */
+static void try_all(struct packer *k, struct sample_options draw, const struct partition_options *part, uint32_t tries,
+		    const struct use *judge)
 {
-	uint32_t tries = efforts[opts->effort].tries;
-	struct sample_options draw = { .samples = 2 * efforts[opts->effort].samples,
-				       .depth = is_alone(opts->machine) ? 2 : DEPTH, .flatten = flatten };
-	struct partition_options part = { efforts[opts->effort].passes, entries_aimed_at(opts->machine) };
 	double best = INFINITY;
 
-	draw_samples(judge, &k->w, &draw);
-	draw.samples /= 2;
 	for (uint32_t i = 0; i < tries && !(i && interrupted()); i++) {
 		struct pages pages;
 		struct use slots;
@@ -207,9 +203,9 @@ static void pack(struct packer *k, const struct order_options *opts, struct use 
 		draw.offset = (i + 1.0) / (tries + 1);
 		draw_samples(&slots, &k->w, &draw);
 		pages_init(&pages, &k->w);
-		partition(&pages, &k->w, &slots, &part);
+		partition(&pages, &k->w, &slots, part);
 		/* One that has no rival is judged only for who wants to know. */
-		double cost = tries > 1 || verbosity > 0 ? partition_cost(&pages, &k->w, judge, part.entries) : 0;
+		double cost = tries > 1 || verbosity > 0 ? partition_cost(&pages, &k->w, judge, part->entries) : 0;
 		detail("pack: try %u costs %.0f", i + 1, cost);
 		if (cost < best) {
 			struct pages worse = k->pages;
@@ -220,6 +216,36 @@ static void pack(struct packer *k, const struct order_options *opts, struct use 
 		}
 		pages_release(&pages);
 		use_release(&slots);
+	}
+}
+
+static void polish(struct packer *k, struct sample_options draw, uint32_t entries)
+{
+	struct partition_options part = { POLISH_PASSES, entries };
+	struct use slots;
+
+	draw.samples = POLISH_SAMPLES;
+	draw.offset = polish_offset;
+	draw_samples(&slots, &k->w, &draw);
+	refine(&k->pages, &k->w, &slots, &part);
+	use_release(&slots);
+}
+
+/* judge: samples that no try sees. The caller releases them. */
+static void pack(struct packer *k, const struct order_options *opts, struct use *judge)
+{
+	uint32_t tries = efforts[opts->effort].tries;
+	struct sample_options draw = { .samples = efforts[opts->effort].samples,
+				       .depth = is_alone(opts->machine) ? 2 : DEPTH, .flatten = flatten };
+	struct sample_options judging = draw;
+	struct partition_options part = { efforts[opts->effort].passes, entries_aimed_at(opts->machine) };
+
+	judging.samples = tries > 1 ? POLISH_SAMPLES : 2 * draw.samples;
+	draw_samples(judge, &k->w, &judging);
+	try_all(k, draw, &part, tries, judge);
+	if (tries > 1 && !interrupted()) {
+		polish(k, draw, part.entries);
+		detail("pack: the best one refined costs %.0f", partition_cost(&k->pages, &k->w, judge, part.entries));
 	}
 }
 

@@ -251,7 +251,7 @@ static void refinement_release(struct refinement *r)
 	free(r->marginal);
 }
 
-static void improve(struct pages *p, const struct windows *w, const struct use *use, const struct partition_options *opts)
+void refine(struct pages *p, const struct windows *w, const struct use *use, const struct partition_options *opts)
 {
 	struct refinement r = { .p = p, .w = w, .use = use };
 	uint32_t *members = xcalloc(w->nr_free, sizeof(*members));
@@ -289,7 +289,7 @@ void partition(struct pages *p, const struct windows *w, const struct use *slots
 	}
 	cluster(&c, &joined, w->page, true);
 	clusters_to_pages(p, &c);
-	improve(p, w, slots, opts);
+	refine(p, w, slots, opts);
 	clustering_release(&c);
 	use_release(&joined);
 }

@@ -22,6 +22,9 @@ struct partition_options {
 /* Puts every single slot on a page. p: as from pages_init(); slots: as from draw_samples(). */
 void partition(struct pages *p, const struct windows *w, const struct use *slots, const struct partition_options *opts);
 
+/* Moves and swaps alone, of slots that are all on pages already. */
+void refine(struct pages *p, const struct windows *w, const struct use *slots, const struct partition_options *opts);
+
 /* What a partition costs under these samples, in units of a sample's dearest page. */
 double partition_cost(const struct pages *p, const struct windows *w, const struct use *slots, uint32_t entries);
 
