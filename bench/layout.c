@@ -2,13 +2,12 @@
 /*
  * Every algorithm on every yardstick machine, relative to cdsort in the same run:
  *
- *   layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT [TRAINING [GRAPH]]]
+ *   layout DIR EFFORT KERNEL VMLINUX SAME.FETCH MIX.FETCH TRAINING=PROFILE[,PROFILE]...
  *
- * Trained on the fetch trace, on branch records drawn from it (3,400 samples of 32),
- * on callchains, and on these with a function graph where one is given; tested on the
- * trace and on a mix that none has seen. The table goes to stdout, the plot to
- * DIR/layout.svg. Baselines get the samples as they are, as a linker would; "+" is the
- * order of the completed profile.
+ * Tested on the workloads that the profiles are of and on a mix that none has seen; "-": there is no trace of one.
+ * A profile "@branches" or "@chains" is drawn from SAME.FETCH: 3,400 samples of 32 branches, 2,600 of calls. The
+ * table goes to stdout, the plot to DIR/layout-KERNEL.svg. Baselines get sampled profiles as they are, as a linker
+ * would; "+" is the order of the completed profile.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,16 +15,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
 #include "analyze/tlb/replay.h"
-#include "collect/fetch/fetch.h"
+#include "bench/draws.h"
 #include "lib/error.h"
-#include "lib/input.h"
 #include "lib/mem.h"
 #include "reorder/job.h"
 #include "reorder/order.h"
 
-enum { NR_SAMPLES = 3400, NR_BRANCHES = 32, MAX_ROWS = 8, NR_MACHINES = 8, NR_TESTS = 2 };
+enum {
+	NR_BRANCH_SAMPLES = 3400,
+	NR_CHAIN_SAMPLES = 2600,
+	MAX_ROWS = 8,
+	MAX_TRAININGS = 8,
+	MAX_PROFILES = 4,
+	NR_MACHINES = 8,
+	MAX_TESTS = 2,
+};
 
 static const char *const machine_list[NR_MACHINES] = {
 	"generic-4k-16", "generic-4k-32", "generic-4k-64", "generic-4k-64-8way", "generic-4k-128-8way",
@@ -38,9 +45,11 @@ static const char *const baselines[] = { "link", "density", "ph", "c3", "cdsort"
 enum { CDSORT = 4, NR_BASELINES = 5 };
 
 static struct machine machines[NR_MACHINES];
-static const char *vmlinux;
-static const char *tests[NR_TESTS];
-static unsigned int effort = 3;
+static const char *dir, *kernel, *vmlinux;
+static const char *tests[MAX_TESTS];
+static const char *const test_names[MAX_TESTS] = { "the same workloads", "a mix never seen" };
+static uint32_t nr_tests;
+static unsigned int effort;
 
 /* Misses of one order: [machine]. */
 struct row {
@@ -50,80 +59,9 @@ struct row {
 
 struct result {
 	const char *training;
-	struct row rows[NR_TESTS][MAX_ROWS];
+	struct row rows[MAX_TESTS][MAX_ROWS];
 	uint32_t nr;
 };
-
-struct ring {
-	uint64_t from[NR_BRANCHES], to[NR_BRANCHES];
-	uint32_t next, nr;
-};
-
-static void push(struct ring *r, uint64_t from, uint64_t to)
-{
-	r->from[r->next] = from;
-	r->to[r->next] = to;
-	r->next = (r->next + 1) % NR_BRANCHES;
-	r->nr += r->nr < NR_BRANCHES;
-}
-
-static void write_sample(FILE *fp, const struct ring *r, uint64_t at, uint64_t insns)
-{
-	fprintf(fp, "work 1 [000] %" PRIu64 ".%06" PRIu64 ": 1 cycles: %" PRIx64 " [unknown] ([kernel.kallsyms]) ",
-		insns / 1000000, insns % 1000000, at);
-	for (uint32_t i = 1; i <= r->nr; i++) {	/* the latest first */
-		uint32_t k = (r->next + NR_BRANCHES - i) % NR_BRANCHES;
-
-		fprintf(fp, " 0x%" PRIx64 "/0x%" PRIx64 "/P/-/-/0 ", r->from[k], r->to[k]);
-	}
-	fputc('\n', fp);
-}
-
-/* One pass over a trace; with fp, its kernel is sampled every `period` instructions. */
-static int pass(const char *trace, FILE *fp, uint64_t period, uint64_t *insns)
-{
-	struct input *in = input_open(trace);
-	struct fetch f;
-	struct fetch_event ev;
-	struct ring ring = { .nr = 0 };
-	uint64_t end = 0, due = period / 2;
-	int ret;
-
-	if (!in || fetch_init(&f, in) < 0)
-		return -1;
-	*insns = 0;
-	while ((ret = fetch_next(&f, &ev)) > 0) {
-		if (ev.kind != FETCH_EV_RUN)
-			continue;
-		const struct fetch_block *b = &f.blocks[ev.block];
-		if (end && end != b->addr)
-			push(&ring, end - 1, b->addr);	/* somewhere in the block's last instruction */
-		end = b->addr + b->bytes;
-		for (uint32_t i = 1; i < ev.count && i <= NR_BRANCHES; i++)
-			push(&ring, end - 1, b->addr);
-		if (!fetch_is_kernel(&f, b->addr))
-			continue;
-		*insns += (uint64_t)b->insns * ev.count;
-		for (; fp && *insns >= due; due += period)
-			write_sample(fp, &ring, b->addr, *insns);
-	}
-	fetch_release(&f);
-	input_close(in);
-	return ret;
-}
-
-static int write_branches(const char *trace, const char *path)
-{
-	uint64_t insns;
-
-	if (pass(trace, NULL, 0, &insns) < 0)
-		return -1;
-	FILE *fp = fopen(path, "w");
-	if (!fp)
-		return error("cannot write '%s'", path);
-	int ret = pass(trace, fp, insns / NR_SAMPLES + 1, &insns);
-	return fclose(fp) || ret ? -1 : 0;
-}
 
 static int order(const struct job *job, const char *algorithm, const struct machine *m, struct layout *l)
 {
@@ -157,7 +95,7 @@ static int run_baselines(const struct job *job, const char *const *names, uint32
 			return -1;
 		addr[i] = l[i].addr;
 	}
-	for (uint32_t t = 0; t < NR_TESTS && !ret; t++) {
+	for (uint32_t t = 0; t < nr_tests && !ret; t++) {
 		ret = replay_layouts(tests[t], &job->image, addr, nr, m, NR_MACHINES, c);
 		for (uint32_t i = 0; i < nr && !ret; i++) {
 			struct row *row = &res->rows[t][res->nr + i];
@@ -189,7 +127,7 @@ static int run_pack(const struct job *job, struct result *res)
 		with.l1i_line = machines[0].l1i_line;
 		if (order(job, "pack", &machines[k], &l))
 			return -1;
-		for (uint32_t t = 0; t < NR_TESTS; t++) {
+		for (uint32_t t = 0; t < nr_tests; t++) {
 			struct row *row = &res->rows[t][res->nr];
 			struct tlb_counts c;
 
@@ -205,13 +143,12 @@ static int run_pack(const struct job *job, struct result *res)
 	return 0;
 }
 
-static int train(const char *name, const char *const *profiles, struct result *res)
+static int train(const char *const *profiles, uint32_t nr_profiles, struct result *res)
 {
-	struct job_options o = { .vmlinux = vmlinux, .profiles = profiles, .nr_profiles = profiles[1] ? 2 : 1,
+	struct job_options o = { .vmlinux = vmlinux, .profiles = profiles, .nr_profiles = nr_profiles,
 				 .effort = effort, .machine = "generic-4k-32", .as_seen = true };
 	struct job job;
 
-	res->training = name;
 	if (job_init(&job, &o))
 		return -1;
 	int ret = run_baselines(&job, baselines, NR_BASELINES, "", res);
@@ -238,7 +175,7 @@ static void print_table(const struct result *res, uint32_t t)
 {
 	const struct row *rows = res->rows[t];
 
-	printf("\ntrained on %s, tested on %s: kernel ITLB misses\n%-10s", res->training, t ? "a mix never seen" : "all workloads", "");
+	printf("\n%s, trained on %s, tested on %s: kernel ITLB misses\n%-10s", kernel, res->training, test_names[t], "");
 	for (uint32_t k = 0; k < NR_MACHINES; k++)
 		printf(" %10s", short_names[k]);
 	printf("\n%-10s", "cdsort");
@@ -276,7 +213,7 @@ static void draw_panel(FILE *fp, const struct result *res, uint32_t t, int y)
 	static const double grid[] = { 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 };
 
 	fprintf(fp, "<text x=\"8\" y=\"%d\" font-weight=\"bold\">trained on %s, tested on %s</text>\n", y + 14, res->training,
-		t ? "a mix never seen" : "all workloads");
+		test_names[t]);
 	for (uint32_t i = 0; i < ARRAY_SIZE(grid); i++)
 		fprintf(fp, "<path d=\"M%.1f %dv170\" stroke=\"%s\"/><text x=\"%.1f\" y=\"%d\" fill=\"#666\" "
 			"text-anchor=\"middle\">%g</text>\n", x_of(grid[i]), y + 24, grid[i] < 1 || grid[i] > 1 ? "#ddd" : "#222",
@@ -295,58 +232,91 @@ static void draw_panel(FILE *fp, const struct result *res, uint32_t t, int y)
 			colours[i + 1 == res->nr ? MAX_ROWS - 1 : i], res->rows[t][i].name);
 }
 
-static int draw(const char *dir, const struct result *res, uint32_t nr)
+static int draw(const struct result *res, uint32_t nr)
 {
-	char *path = xasprintf("%s/layout.svg", dir);
+	char *path = xasprintf("%s/layout-%s.svg", dir, kernel);
 	FILE *fp = fopen(path, "w");
 
 	if (!fp)
 		return error("cannot write '%s'", path);
 	fprintf(fp, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"%u\" font-family=\"sans-serif\" "
 		"font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-		"<text x=\"8\" y=\"18\">Kernel ITLB misses relative to cdsort's (less is better)</text>\n",
-		30 + nr * NR_TESTS * PANEL_HEIGHT);
-	for (uint32_t i = 0; i < nr * NR_TESTS; i++)
-		draw_panel(fp, &res[i / NR_TESTS], i % NR_TESTS, 30 + (int)i * PANEL_HEIGHT);
+		"<text x=\"8\" y=\"18\">%s: kernel ITLB misses relative to cdsort's (less is better)</text>\n",
+		30 + nr * nr_tests * PANEL_HEIGHT, kernel);
+	for (uint32_t i = 0; i < nr * nr_tests; i++)
+		draw_panel(fp, &res[i / nr_tests], i % nr_tests, 30 + (int)i * PANEL_HEIGHT);
 	fputs("</svg>\n", fp);
 	free(path);
 	return fclose(fp) ? -1 : 0;
 }
 
+/* The file of one profile; the caller frees, NULL: it could not be drawn. */
+static char *profile_path(const char *name)
+{
+	struct image img;
+	char *path;
+
+	if (*name != '@')
+		return xstrdup(name);
+	path = xasprintf("%s/%s.%s", dir, kernel, name + 1);
+	if (!strcmp(name, "@branches"))
+		return draw_branches(tests[0], NR_BRANCH_SAMPLES, path) ? NULL : path;
+	if (image_init(&img, vmlinux, &(struct image_options){ 0 }))
+		return NULL;
+	int ret = draw_chains(tests[0], &img, NR_CHAIN_SAMPLES, path);
+	image_release(&img);
+	return ret ? NULL : path;
+}
+
+/* TRAINING=PROFILE[,PROFILE]...: its row of tables. */
+static int run_training(char *spec, struct result *res)
+{
+	char *paths[MAX_PROFILES], *at = strchr(spec, '=');
+	const char *profiles[MAX_PROFILES];
+	uint32_t nr = 0;
+	int ret = 0;
+
+	if (!at)
+		return error("no profile in '%s'", spec);
+	*at++ = '\0';
+	res->training = spec;
+	for (char *name; (name = strsep(&at, ",")) && nr < MAX_PROFILES; nr++) {
+		profiles[nr] = paths[nr] = profile_path(name);
+		if (!paths[nr])
+			return -1;
+	}
+	ret = train(profiles, nr, res);
+	for (uint32_t i = 0; i < nr; i++)
+		free(paths[i]);
+	return ret;
+}
+
 int main(int argc, char **argv)
 {
-	static struct result res[4];
-	uint32_t nr = 0;
+	static struct result res[MAX_TRAININGS];
 
-	if (argc < 6)
-		return fputs("usage: layout VMLINUX ALL.FETCH MIX.FETCH PERF.DATA DIR [EFFORT]\n", stderr), 2;
-	vmlinux = argv[1];
-	tests[0] = argv[2];
-	tests[1] = argv[3];
-	if (argc > 6)
-		effort = (unsigned int)atoi(argv[6]);
+	if (argc < 8 || argc > 7 + MAX_TRAININGS)
+		return fputs("usage: layout DIR EFFORT KERNEL VMLINUX SAME.FETCH MIX.FETCH TRAINING=PROFILE[,PROFILE]...\n",
+			     stderr), 2;
+	dir = argv[1];
+	effort = (unsigned int)atoi(argv[2]);
+	kernel = argv[3];
+	vmlinux = argv[4];
+	for (int i = 5; i < 7; i++)
+		if (strcmp(argv[i], "-"))
+			tests[nr_tests++] = argv[i];
 	for (uint32_t k = 0; k < NR_MACHINES; k++)
 		if (machine_init(&machines[k], machine_list[k]) < 0)
 			return 1;
-	char *branches = xasprintf("%s/branches.perf-script", argv[5]);
-	const char *only = argc > 7 ? argv[7] : "";
-	if (write_branches(tests[0], branches))
-		return 1;
-	const char *const graph = argc > 8 && *argv[8] ? argv[8] : NULL;
-	const char *const profiles[][2] = { { tests[0] }, { branches }, { argv[4] }, { argv[4], graph } };
-	static const char *const names[] = {
-		"the fetch trace", "branch records", "callchains", "callchains and a function graph",
-	};
-	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!strstr(names[i], only) || (i + 1 == ARRAY_SIZE(names) && !graph))
-			continue;
-		if (train(names[i], profiles[i], &res[nr]))
+	for (int i = 7; i < argc; i++) {
+		struct result *r = &res[i - 7];
+
+		if (run_training(argv[i], r))
 			return 1;
-		for (uint32_t t = 0; t < NR_TESTS; t++)
-			print_table(&res[nr], t);
-		if (draw(argv[5], res, ++nr))
+		for (uint32_t t = 0; t < nr_tests; t++)
+			print_table(r, t);
+		if (draw(res, (uint32_t)i - 6))
 			return 1;
 	}
-	free(branches);
 	return 0;
 }

@@ -9,6 +9,7 @@ machine=ppc405 sims="32 64" counts="0x1200 0x1100"
 workloads=dd,pipe,fork,exec,files,tcp unseen= settle=
 
 run_orders
+trace link mix.fetch mix	# for make bench-layout
 for name in link cdsort pack; do
 	mkdir -p "$out/$name-large"
 	ln -s "../$name/vmlinux" "../$name/$image" "$out/$name-large/"
