@@ -152,8 +152,8 @@ $(O)/bench/tlb: $(O)/bench/tlb.o $(OBJS)
 bench-tlb: $(O)/bench/tlb
 	$(Q)$<
 
-# Every algorithm on the bundled traces and the yardstick machines, relative to cdsort.
-$(O)/bench/layout: $(O)/bench/layout.o $(OBJS)
+# Every algorithm on two kernels and the yardstick machines, relative to cdsort; EFFORT and TRAINING may be set.
+$(O)/bench/layout: $(O)/bench/layout.o $(O)/bench/draws.o $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
