@@ -72,9 +72,16 @@ $(O)/plugin/%.o: %.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -ffile-prefix-map=$(CURDIR)=. $(WARN) -fPIC -fvisibility=hidden -O2 $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# What millions of samples go through is optimised as a whole, in hottext itself; the objects serve other links too.
+WHOLE_SRCS := lib/index.c collect/chain.c collect/path_walk.c collect/profile.c $(filter collect/perf/perfdata%,$(COLLECT_SRCS))
+LTO := -flto -ffat-lto-objects
+WHOLE := $(if $(SAN),,$(if $(findstring -O2,$(CFLAGS)),$(shell mkdir -p $(O); \
+	$(CC) $(LTO) -c -o $(O)/lto.o -x c /dev/null 2>&1 | grep -q . || echo $(LTO))))
+$(WHOLE_SRCS:%.c=$(O)/%.o): FACTS = $(WHOLE)
+
 $(O)/hottext: $(O)/hottext.o $(OBJS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(HARDEN) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(if $(WHOLE),$(CFLAGS) -flto) $(HARDEN) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # Changes only when a flag does: then everything is compiled again.
 $(O)/flags: FORCE
@@ -126,7 +133,7 @@ $(O)/reorder/report/page.o: reorder/report/page.css reorder/report/page.js
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(OBJS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) -lcmocka
+	$(Q)$(CC) $(SANFLAGS) $(if $(WHOLE),-fno-lto) $(LDFLAGS) -o $@ $^ $(ALL_LIBS) -lcmocka
 
 # These two set themselves up: what is missing is installed before a new make looks for it.
 demo check:
@@ -157,13 +164,17 @@ $(O)/bench/layout: $(O)/bench/layout.o $(O)/bench/draws.o $(OBJS)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
-# The readers against perf script and trace-cmd report; MB: of the large files.
+# The readers against perf script and trace-cmd report; SIZE=1G: of the large files.
 bench-collect: hottext
 	$(Q)HOTTEXT=./hottext bench/collect.sh
 
 # One emulated run, every source; wants the kernel that check-kernel links.
-bench-sources: hottext hottext-qemu.so
-	$(Q)bench/sources.sh ./hottext $(O)/bench/sources-out
+$(O)/bench/shares: $(O)/bench/shares.o $(OBJS)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+
+bench-sources: hottext hottext-qemu.so $(O)/bench/shares
+	$(Q)SHARES=$(O)/bench/shares bench/sources.sh ./hottext $(O)/bench/sources-out
 
 # Seconds and memory at a distribution's size.
 bench-scale: hottext
