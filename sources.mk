@@ -215,6 +215,7 @@ UNIT_TESTS := \
 	linkmap \
 	machine \
 	order \
+	partition \
 	perfdata \
 	plan \
 	plan_fill \
