@@ -143,6 +143,7 @@ REORDER_SRCS := \
 	reorder/explain/explain.c \
 	reorder/explain/explain_show.c \
 	reorder/pack/cluster.c \
+	reorder/pack/followers.c \
 	reorder/pack/pack.c \
 	reorder/pack/page_order.c \
 	reorder/pack/pages.c \
@@ -205,6 +206,7 @@ UNIT_TESTS := \
 	cluster \
 	fetch \
 	flow \
+	followers \
 	funcgraph \
 	guard \
 	image \

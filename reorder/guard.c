@@ -153,7 +153,7 @@ static bool gather_path(struct guard *g, uint32_t i, bool *placed, struct layout
 		if (placed[unit] || !g->seen->image->units[unit].movable)
 			continue;
 		placed[unit] = true;
-		layout_append(after, unit, 0);
+		layout_insert(after, unit, 0);
 		ALLOC_GROW(g->units, g->nr_units + 1, g->alloc_units);
 		g->units[g->nr_units++] = (struct guard_unit){ unit, root };
 	}

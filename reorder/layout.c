@@ -29,6 +29,16 @@ void layout_append(struct layout *l, uint32_t unit, uint32_t align)
 	l->hot[l->nr_hot++] = (struct place){ unit, align };
 }
 
+void layout_insert(struct layout *l, uint32_t unit, uint32_t align)
+{
+	struct place *at;
+
+	layout_append(l, unit, align);
+	at = &l->hot[l->nr_hot - 1 - l->nr_last];
+	memmove(at + 1, at, l->nr_last * sizeof(*at));
+	*at = (struct place){ unit, align };
+}
+
 static uint64_t align_up(uint64_t addr, uint64_t align)
 {
 	return align > 1 ? (addr + align - 1) & ~(align - 1) : addr;
@@ -75,9 +85,6 @@ static uint32_t range_align(const struct image *img, const struct range *r)
 			return img->groups[i].align;
 	return 1;
 }
-
-/* More is not the group's own: x86 aligns entry text to a page or more, before and after. */
-enum { MAX_GROUP_ALIGN = 64 };
 
 static bool same_input(const struct unit *a, const struct unit *b)
 {

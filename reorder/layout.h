@@ -28,11 +28,15 @@ struct layout {
 	const struct image *image;	/* borrowed */
 	struct place *hot;
 	uint32_t nr_hot, alloc_hot;
+	uint32_t nr_last;		/* of hot[], that stand last; what is inserted later comes before them */
 	uint64_t *addr;			/* [unit]: address under this layout */
 	const uint32_t *sizes;		/* [unit]: bytes under this layout, borrowed; NULL: as in the image */
 	uint64_t hot_start, hot_end;	/* addresses of the hot region, without groups */
 	uint64_t text_end;
 };
+
+/* Groups aligned wider do not move; x86 aligns entry text to a page or more, before and after. */
+enum { MAX_GROUP_ALIGN = 64 };
 
 /* An empty layout: link order. */
 void layout_init(struct layout *l, const struct image *img);
@@ -43,6 +47,8 @@ void layout_release(struct layout *l);
  */
 bool layout_can_take(const struct image *img, uint32_t unit);
 void layout_append(struct layout *l, uint32_t unit, uint32_t align);
+/* Before the last l->nr_last. */
+void layout_insert(struct layout *l, uint32_t unit, uint32_t align);
 
 /* Give every unit its address, by ld's rules. Call after the hot order is complete. */
 void layout_assign(struct layout *l);

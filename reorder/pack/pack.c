@@ -14,10 +14,12 @@
 #include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
 #include "lib/error.h"
+#include "lib/index.h"
 #include "lib/mem.h"
 #include "lib/progress.h"
 #include "reorder/layout.h"
 #include "reorder/pack/cluster.h"
+#include "reorder/pack/followers.h"
 #include "reorder/pack/page_order.h"
 #include "reorder/pack/pages.h"
 #include "reorder/pack/partition.h"
@@ -56,38 +58,6 @@ struct packer {
 	uint32_t *rank;		/* [unit]: its place in the cdsort order */
 };
 
-/* Groups that every kernel's script bounds by symbols; others may be missing from the one that is linked next. */
-static bool may_follow(enum group g)
-{
-	return g == GROUP_NOINSTR || g == GROUP_SCHED || g == GROUP_LOCK || g == GROUP_KPROBES;
-}
-
-/*
- * Bounded groups of which anything ran come to stand behind the hot region, whole,
- * the members that ran first: one large page may then hold both.
- */
-static void append_groups(const struct callgraph *cg, struct layout *l)
-{
-	for (uint32_t i = 0; i < cg->image->nr_units; i++) {
-		const struct callgraph_node *n = &cg->nodes[i];
-
-		const struct unit *u = &cg->image->units[i];
-
-		if (!u->movable && may_follow(u->group) && (n->samples || n->calls || n->touched) &&
-		    layout_can_take(cg->image, i))
-			layout_append(l, i, 0);
-	}
-}
-
-/* Where the text that does not move will lie, once the hot units have gone to the front. */
-static void assign_fixed(const struct callgraph *cg, struct layout *l, const uint32_t *hot, uint32_t nr)
-{
-	for (uint32_t i = 0; i < nr; i++)
-		layout_append(l, hot[i], i ? 0 : PAGE);
-	append_groups(cg, l);
-	layout_assign(l);
-}
-
 /* Callers beside callees: the order of units inside a page is cdsort's. */
 static void rank_units(struct packer *k, const struct order_options *opts)
 {
@@ -122,10 +92,10 @@ static uint32_t list_members(const struct packer *k, const struct page_run *run,
 
 	for (uint32_t s = 0; s < w->nr_free; s++) {
 		uint32_t page = k->pages.page_of[s];
-		const struct unit *u = &k->cg->image->units[w->slots[s].unit];
 
-		if (page < run->first || page >= run->first + run->nr || w->slots[s].part)
+		if (page < run->first || page >= run->first + run->nr || w->slots[s].part || s == w->tail)
 			continue;
+		const struct unit *u = &k->cg->image->units[w->slots[s].unit];
 		/* A large unit begins its page; the widely aligned come before the others. */
 		m[nr++] = (struct member){ s, k->rank[w->slots[s].unit],
 			!slot_is_single(w, s) ? UINT32_MAX : u->align > 16 ? u->align : 0 };
@@ -142,6 +112,22 @@ static bool run_is_used(const struct use *slots, const struct member *m, uint32_
 	return false;
 }
 
+/* The page that the tail follows on comes last. */
+static void put_tail_last(const struct packer *k, struct page_run *runs, uint32_t nr)
+{
+	uint32_t page = k->w.tail == INDEX_NONE ? INDEX_NONE : k->pages.page_of[k->w.tail];
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct page_run run = runs[i];
+
+		if (run.first != page)
+			continue;
+		memmove(&runs[i], &runs[i + 1], (nr - 1 - i) * sizeof(*runs));
+		runs[nr - 1] = run;
+		return;
+	}
+}
+
 /*
  * Write the pages down. Each begins with an explicit alignment, so that an error
  * in one unit's size could not shift the rest; pages that no sample uses follow
@@ -155,6 +141,7 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 	uint32_t *units = xcalloc(k->w.nr_free, sizeof(*units));
 	struct stagger stagger;
 
+	put_tail_last(k, runs, nr_runs);
 	stagger_init(&stagger, k->cg, PAGE);
 	for (uint32_t i = 0; i < nr_runs; i++) {
 		uint32_t nr = list_members(k, &runs[i], m), nr_fixed = 0;
@@ -167,6 +154,8 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 		stagger_page(&stagger, units, nr, nr_fixed);
 		for (uint32_t j = 0; j < nr; j++)
 			layout_append(l, units[j], j ? 0 : align);
+		if (k->w.tail != INDEX_NONE && i == nr_runs - 1)
+			l->nr_last = nr;
 	}
 	stagger_release(&stagger);
 	free(units);
@@ -252,6 +241,7 @@ static void pack(struct packer *k, const struct order_options *opts, struct use 
 void order_pack(const struct callgraph *cg, const struct order_options *opts, struct layout *l)
 {
 	struct packer k = { .cg = cg };
+	struct followers followers;
 	struct layout fixed;
 	struct use slots;
 	uint32_t nr, *hot = hot_units(cg, &nr);
@@ -260,16 +250,18 @@ void order_pack(const struct callgraph *cg, const struct order_options *opts, st
 		free(hot);
 		return;
 	}
-	layout_init(&fixed, cg->image);
-	assign_fixed(cg, &fixed, hot, nr);
-	windows_init(&k.w, cg, hot, nr, &fixed, PAGE);
+	followers_init(&followers, cg, PAGE);
+	followers_assign(&followers, cg, hot, nr, PAGE, &fixed);
+	windows_init(&k.w, cg, hot, nr, &followers, &fixed, PAGE);
 	rank_units(&k, opts);
 	pack(&k, opts, &slots);
 	emit(&k, &slots, l);
-	append_groups(cg, l);
+	followers_append(&followers, l);
+	l->nr_last += l->nr_last ? followers.nr : 0;
 	use_release(&slots);
 	pages_release(&k.pages);
 	windows_release(&k.w);
+	followers_release(&followers);
 	layout_release(&fixed);
 	free(k.rank);
 	free(hot);

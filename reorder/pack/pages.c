@@ -27,7 +27,7 @@ static bool is_part(const struct windows *w, uint32_t slot)
 
 bool slot_is_single(const struct windows *w, uint32_t slot)
 {
-	return !w->slots[slot].part && !is_part(w, slot);
+	return slot != w->tail && !w->slots[slot].part && !is_part(w, slot);
 }
 
 void pages_init(struct pages *p, const struct windows *w)

@@ -16,11 +16,11 @@ struct pages {
 	const struct windows *w;	/* borrowed */
 	uint32_t *page_of;		/* [free slot] */
 	uint32_t *fill;			/* [page]: bytes taken */
-	uint32_t *anchor;		/* [page]: the slot of a large unit that owns it, INDEX_NONE */
+	uint32_t *anchor;		/* [page]: the tail, or the slot of a large unit, that owns it; INDEX_NONE */
 	uint32_t nr_pages, alloc_pages;
 };
 
-/* Every large unit gets its pages; the other slots are on none (INDEX_NONE) yet. */
+/* Every large unit and the tail get their pages; the other slots are on none (INDEX_NONE) yet. */
 void pages_init(struct pages *p, const struct windows *w);
 void pages_release(struct pages *p);
 

@@ -8,6 +8,7 @@
 #include "analyze/image/image.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
+#include "reorder/pack/followers.h"
 
 struct maker {
 	struct windows *w;
@@ -32,7 +33,7 @@ static void add_slots(struct windows *w, const struct callgraph *cg, const uint3
 
 	for (uint32_t i = 0; i < nr_hot; i++)
 		n += padded_size(&img->units[hot[i]]) / w->page + 1;
-	w->slots = xcalloc(n, sizeof(*w->slots));
+	w->slots = xcalloc((size_t)n + 1, sizeof(*w->slots));	/* and the tail */
 	w->unit_slot = xmalloc(img->nr_units * sizeof(*w->unit_slot));
 	memset(w->unit_slot, 0xff, img->nr_units * sizeof(*w->unit_slot));
 	for (int large = 0; large < 2; large++) {
@@ -49,6 +50,17 @@ static void add_slots(struct windows *w, const struct callgraph *cg, const uint3
 			}
 		}
 	}
+}
+
+static void add_tail(struct windows *w, const struct followers *f)
+{
+	w->tail = INDEX_NONE;
+	if (!f->nr_tail)
+		return;
+	w->tail = w->nr_free;
+	w->slots[w->nr_free++] = (struct slot){ INDEX_NONE, 0, f->tail_bytes };
+	for (uint32_t i = 0; i < f->nr_tail; i++)
+		w->unit_slot[f->units[i]] = w->tail;
 }
 
 static void add_item(struct windows *w, uint32_t first, uint32_t slot)
@@ -72,7 +84,7 @@ static void add_bytes(struct maker *m, uint32_t first, uint32_t unit, uint32_t s
 			add_item(w, first, w->nr_free + index_add(&m->fixed_pages, &p, sizeof(p)));
 		return;
 	}
-	for (uint32_t p = start / w->page; p <= (end - 1) / w->page; p++)
+	for (uint32_t p = start / w->page; p <= (end - 1) / w->page; p++)	/* members of the tail are smaller */
 		add_item(w, first, slot + p);
 }
 
@@ -117,13 +129,14 @@ static void add_runs(struct windows *w, const struct callgraph *cg)
 }
 
 void windows_init(struct windows *w, const struct callgraph *cg, const uint32_t *hot, uint32_t nr_hot,
-		  const struct layout *fixed, uint32_t page)
+		  const struct followers *followers, const struct layout *fixed, uint32_t page)
 {
 	struct maker m = { .w = w, .cg = cg, .fixed = fixed };
 
 	memset(w, 0, sizeof(*w));
 	w->page = page;
 	add_slots(w, cg, hot, nr_hot);
+	add_tail(w, followers);
 	w->windows = xcalloc(cg->nr_paths, sizeof(*w->windows));
 	for (uint32_t i = 0; i < cg->nr_paths; i++)
 		add_window(&m, &cg->paths[i]);

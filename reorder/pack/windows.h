@@ -5,8 +5,10 @@
  * unit, or a page of text that does not move. A *window* is a path in these terms,
  * a *run* one window after another.
  *
- *   slots    | units that move ... | pages of large units ... | fixed pages ... |
- *            0                                                nr_free           nr_slots
+ *   slots    | units that move ... | pages of large units ... | tail | fixed pages ... |
+ *            0                                                       nr_free           nr_slots
+ *
+ * The tail is the part of the groups behind the hot region that shares its last page.
  */
 #ifndef REORDER_PACK_WINDOWS_H
 #define REORDER_PACK_WINDOWS_H
@@ -14,10 +16,11 @@
 #include <stdint.h>
 
 struct callgraph;
+struct followers;
 struct layout;
 
 struct slot {
-	uint32_t unit;		/* INDEX_NONE for fixed pages */
+	uint32_t unit;		/* INDEX_NONE for fixed pages and the tail */
 	uint32_t part;		/* which page of a large unit */
 	uint32_t bytes;		/* that it takes on its page, alignment included; free slots only */
 };
@@ -36,6 +39,7 @@ struct windows {
 	uint32_t page;		/* bytes */
 	struct slot *slots;
 	uint32_t nr_free, nr_slots;
+	uint32_t tail;		/* its slot, INDEX_NONE: there is none */
 	uint32_t *unit_slot;	/* [unit]: its first slot, INDEX_NONE when it does not move */
 	uint32_t *items;	/* slots */
 	uint32_t nr_items, alloc_items;
@@ -50,7 +54,7 @@ struct windows {
  * on which pages the text lies that does not move.
  */
 void windows_init(struct windows *w, const struct callgraph *cg, const uint32_t *hot, uint32_t nr_hot,
-		  const struct layout *fixed, uint32_t page);
+		  const struct followers *followers, const struct layout *fixed, uint32_t page);
 void windows_release(struct windows *w);
 
 #endif
