@@ -71,9 +71,10 @@ const char *symtab_keep(struct symtab *st, const char *s)
 	return symtab_keep_bytes(st, s, strlen(s));
 }
 
-void symtab_reserve_values(struct symtab *st, uint32_t nr)
+void symtab_reserve(struct symtab *st, uint32_t nr)
 {
 	ALLOC_GROW(st->names->values, nr, st->names->alloc_values);
+	ALLOC_GROW(st->syms, nr, st->names->alloc_syms);
 }
 
 void symtab_add_value(struct symtab *st, const char *name, uint64_t value, bool global)

@@ -46,8 +46,8 @@ const char *symtab_keep(struct symtab *st, const char *s);
 /* A copy of size bytes and a NUL that lives as long. */
 const char *symtab_keep_bytes(struct symtab *st, const char *bytes, size_t size);
 
-/* Make room for so many values at once. */
-void symtab_reserve_values(struct symtab *st, uint32_t nr);
+/* Make room for so many values, and as many functions, at once: what is not filled takes no memory. */
+void symtab_reserve(struct symtab *st, uint32_t nr);
 
 /* name: kept. */
 void symtab_add_value(struct symtab *st, const char *name, uint64_t value, bool global);

@@ -186,7 +186,7 @@ static int read_symbols(struct kernel *k, const struct section *s)
 	size_t nr = data->d_size / gelf_fsize(k->elf, ELF_T_SYM, 1, EV_CURRENT);
 	if (nr > INT32_MAX)
 		return fail(k, "too many symbols");
-	symtab_reserve_values(k->st, (uint32_t)nr);
+	symtab_reserve(k->st, (uint32_t)nr);
 	for (size_t i = 1; i < nr; i++) {
 		GElf_Sym es;
 		Elf32_Word high = 0;
