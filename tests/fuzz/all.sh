@@ -10,6 +10,7 @@ shift 3
 # shellcheck disable=SC2046 # a list of words
 [ $# -gt 0 ] || set -- $(all_targets)
 mkdir -p "$work"
+touch "$work/log"
 
 # The one with the least CPU time; nothing when all have had enough.
 least()
@@ -25,7 +26,7 @@ end=$((SECONDS + minutes * 60)) status=0
 while [ $SECONDS -lt $end ]; do
 	target=$(least "$@")
 	[ -n "$target" ] || break
-	before=$(wc -l < "$work/log" 2> /dev/null || echo 0)
+	before=$(wc -l < "$work/log")
 	left=$((end - SECONDS))
 	tests/fuzz/run.sh "$fuzzer" "$work" $((left < 60 ? left : 60)) "$target" || status=1
 	[ "$(wc -l < "$work/log")" -gt "$before" ] || exit 2
