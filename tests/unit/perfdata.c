@@ -478,6 +478,54 @@ static void test_outside(void **state)
 	free(f.records.p);
 }
 
+/*
+ * Chains that begin alike, are parts of each other, come back into the kernel, or only differ in user mode, again and
+ * again and in turn. What is remembered of them is so in our byte order only: the other one is the yardstick.
+ */
+static void test_repeats(void **state)
+{
+	static const uint64_t c[][8] = {
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, ENTRY + 0x85, CONTEXT_USER, 0x401000 },
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, ENTRY + 0x85, CONTEXT_USER, 0x402000, 0x403000 },
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, ENTRY + 0x85 },
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45 },
+		{ CONTEXT_KERNEL, COPY + 0x20 },
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, CONTEXT_USER, 0x401000, CONTEXT_KERNEL, ENTRY + 0x85 },
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, CONTEXT_USER, 0x401000 },
+		{ CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, CONTEXT_KERNEL, ENTRY + 0x85 },
+		{ CONTEXT_USER, 0x401000, CONTEXT_KERNEL, COPY + 0x20, READ + 0x45, ENTRY + 0x85 },
+		{ CONTEXT_KERNEL, READ + 5, READ + 5, READ + 5, READ + 5, READ + 5, READ + 5, ENTRY + 0x85 },
+		{ CONTEXT_KERNEL, READ + 5, READ + 5, READ + 5, READ + 5, READ + 5, READ + 5, READ + 5 },
+	};
+	enum { TURNS = 50, NR = ARRAY_SIZE(c) };
+	char *first = NULL;
+
+	(void)state;
+	for (int big = 0; big < 2; big++) {
+		struct build f = usual(big, false);
+
+		for (uint64_t i = 0; i < TURNS * NR; i++) {
+			const uint64_t *chain = c[i % 3 ? i % NR : i / 3 % NR];
+			size_t nr = 8;
+
+			while (!chain[nr - 1])
+				nr--;
+			put_sample(&f.records, 1, 0, 10000 + i, chain, nr);
+		}
+		struct result r = read_build(&f, NULL, false);
+		assert_int_equal(r.ret, 0);
+		assert_int_equal(r.totals.kernel, 2 + TURNS * NR);
+		assert_int_equal(r.totals.resolved, 2 + TURNS * NR);
+		if (first)
+			assert_string_equal(first, r.text);
+		else
+			first = xstrdup(r.text);
+		free(r.text);
+		free(f.records.p);
+	}
+	free(first);
+}
+
 /* Newest first: copy+0x30 returned into read, which had been called from the entry. */
 static void test_branches(void **state)
 {
@@ -650,6 +698,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_modes), cmocka_unit_test(test_attr_sizes), cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_stdin), cmocka_unit_test(test_fields), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_lost), cmocka_unit_test(test_outside), cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_other_kernel), cmocka_unit_test(test_directory), cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_garbled),
