@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Speed and memory of the readers against perf script and trace-cmd report, in one run, on files grown from a
 # small recording:  bench/collect.sh [VMLINUX PERF.DATA [TRACE.DAT]], of the bundled ones when none is given.
-# HOTTEXT, MB (of the large files, default 1000) and TMPDIR may be set. Times are CPU seconds, the least of three runs:
-# all of these programs have one thread, and other work on the machine does not count.
+# HOTTEXT and TMPDIR may be set, and SIZE (such as 1G) of the large files: by default perf.data has 1000 MB, trace.dat 200,
+# for trace-cmd takes its time. Times are CPU seconds, the least of RUNS (3) runs: all of these programs have one thread,
+# and other work on the machine does not count.
 set -eu
 hottext=${HOTTEXT:-./hottext}
 [ $# = 0 ] || [ $# -ge 2 ] || { echo "usage: bench/collect.sh [VMLINUX PERF.DATA [TRACE.DAT]]" >&2; exit 2; }
@@ -14,6 +15,8 @@ if [ $# = 0 ]; then
 	zstd -qdc samples/linux-6.1-x86_64/perf.data.zst >"$dir/perf.data"
 	set -- "$dir/vmlinux" "$dir/perf.data" tests/data/ftrace/graph.dat
 fi
+big=1000 big_trace=200
+[ -z "${SIZE:-}" ] || big=$(($(numfmt --from=iec "$SIZE") >> 20)) big_trace=$(($(numfmt --from=iec "$SIZE") >> 20))
 vmlinux=$1 perfdata=$2 tracedat=${3:-}
 ${CC:-gcc} -O2 -D_GNU_SOURCE -I. -o "$dir/growperf" bench/growperf.c
 
@@ -21,7 +24,7 @@ ${CC:-gcc} -O2 -D_GNU_SOURCE -I. -o "$dir/growperf" bench/growperf.c
 seconds() {
 	local name=$1 best=
 	shift
-	for _ in 1 2 3; do
+	for _ in $(seq "${RUNS:-3}"); do
 		local t
 		t=$( { TIMEFORMAT='%U %S'; time "$@" >"$dir/out" 2>"$dir/err"; } 2>&1 ) || { cat "$dir/err" >&2; exit 1; }
 		best=$(echo "$t $best" | awk '{ t = $1 + $2; print NF < 3 || t < $3 ? t : $3 }')
@@ -46,7 +49,7 @@ peak() {
 }
 
 "$dir/growperf" "$perfdata" "$dir/50.data" 50
-"$dir/growperf" "$perfdata" "$dir/big.data" "${MB:-1000}"
+"$dir/growperf" "$perfdata" "$dir/big.data" "$big"
 echo "input                      reader         seconds   MB/s"
 row() {
 	printf '%-26s %-12s %9.2f %6.0f\n' "$1" "$2" "$4" "$(echo "$3 $4" | awk '{ print $1 / 1048576 / ($2 > 0 ? $2 : 0.001) }')"
@@ -61,14 +64,14 @@ if command -v perf >/dev/null; then
 	echo "  ratio $(echo "$(cat "$dir/perf") $ours" | awk '{ printf "%.1f", $1 / $2 }'), wanted 30"
 fi
 seconds big collect "$dir/big.data"
-row "perf.data ${MB:-1000} MB" hottext "$(stat -c %s "$dir/big.data")" "$(cat "$dir/big")"
+row "perf.data $big MB" hottext "$(stat -c %s "$dir/big.data")" "$(cat "$dir/big")"
 echo "  wanted 400 MB/s; peak memory $(($(peak "$dir/big.data") / 1024)) MB, wanted below 300"
-rm "$dir/big.data"
+rm "$dir/big.data" "$dir/50.data"
 
 [ -n "$tracedat" ] && command -v trace-cmd >/dev/null || exit 0
 ${CC:-gcc} -O2 -D_GNU_SOURCE -o "$dir/growtrace" bench/growtrace.c
 trace-cmd convert -i "$tracedat" -o "$dir/v6.dat" --file-version 6 >"$dir/out" 2>&1
-"$dir/growtrace" "$dir/v6.dat" "$dir/trace.dat" "$((${MB:-1000} / 5))"
+"$dir/growtrace" "$dir/v6.dat" "$dir/trace.dat" "$big_trace"
 size=$(stat -c %s "$dir/trace.dat")
 seconds trace collect "$dir/trace.dat"
 row "trace.dat $((size >> 20)) MB" hottext "$size" "$(cat "$dir/trace")"
