@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "analyze/image/image.h"
 #include "collect/fetch/fetch.h"
@@ -16,7 +16,8 @@ enum { NR_BRANCHES = 32, MAX_DEPTH = 64 };
 
 struct draw {
 	struct fetch f;
-	const struct image *img;	/* NULL: branches */
+	const struct image *img;
+	bool chains;			/* else branches */
 	FILE *fp;			/* NULL: instructions are only counted */
 	uint64_t period, due, insns;	/* of the kernel */
 	uint64_t from[NR_BRANCHES], to[NR_BRANCHES];
@@ -66,15 +67,27 @@ static void follow(struct draw *d, uint64_t end, uint64_t to)
 		d->stack[d->depth++] = end;
 }
 
+/* As perf names it, where one name says which function it is. On one line with the sample, a 32-bit address needs it. */
+static void write_place(const struct draw *d, uint64_t at)
+{
+	uint32_t func = image_find_func(d->img, at);
+
+	if (func == INDEX_NONE || strpbrk(d->img->funcs[func].id, "@#"))
+		fprintf(d->fp, "%" PRIx64 " [unknown] ([kernel.kallsyms]) ", at);
+	else
+		fprintf(d->fp, "%" PRIx64 " %s+0x%" PRIx64 " ([kernel.kallsyms]) ", at, d->img->funcs[func].id,
+			at - d->img->funcs[func].addr);
+}
+
 static void write_sample(const struct draw *d, uint64_t at)
 {
 	fprintf(d->fp, "work 1 [000] %" PRIu64 ".%06" PRIu64 ": 1 cycles: ", d->insns / 1000000, d->insns % 1000000);
-	if (d->img) {
+	if (d->chains) {
 		fprintf(d->fp, "\n\t%" PRIx64 " [unknown] ([kernel.kallsyms])\n", at);
 		for (uint32_t i = d->depth; i--;)
 			fprintf(d->fp, "\t%" PRIx64 " [unknown] ([kernel.kallsyms])\n", d->stack[i]);
 	} else {
-		fprintf(d->fp, "%" PRIx64 " [unknown] ([kernel.kallsyms]) ", at);
+		write_place(d, at);
 		for (uint32_t i = 1; i <= d->nr; i++) {	/* the latest first */
 			uint32_t k = (d->next + NR_BRANCHES - i) % NR_BRANCHES;
 
@@ -88,9 +101,9 @@ static void run_block(struct draw *d, uint64_t end, const struct fetch_event *ev
 {
 	const struct fetch_block *b = &d->f.blocks[ev->block];
 
-	if (d->fp && d->img && end && end != b->addr)
+	if (d->fp && d->chains && end && end != b->addr)
 		follow(d, end, b->addr);
-	if (d->fp && !d->img) {
+	if (d->fp && !d->chains) {
 		if (end && end != b->addr)
 			push_branch(d, end - 1, b->addr);	/* somewhere in the block's last instruction */
 		for (uint32_t i = 1; i < ev->count && i <= NR_BRANCHES; i++)
@@ -126,9 +139,9 @@ static int pass(struct draw *d, const char *trace)
 	return ret;
 }
 
-static int draw(const char *trace, const struct image *img, uint32_t samples, const char *path)
+static int draw(const char *trace, const struct image *img, bool chains, uint32_t samples, const char *path)
 {
-	struct draw d = { .img = img };
+	struct draw d = { .img = img, .chains = chains };
 
 	if (pass(&d, trace))
 		return -1;
@@ -140,12 +153,12 @@ static int draw(const char *trace, const struct image *img, uint32_t samples, co
 	return fclose(d.fp) || ret ? -1 : 0;
 }
 
-int draw_branches(const char *trace, uint32_t samples, const char *path)
+int draw_branches(const char *trace, const struct image *img, uint32_t samples, const char *path)
 {
-	return draw(trace, NULL, samples, path);
+	return draw(trace, img, false, samples, path);
 }
 
 int draw_chains(const char *trace, const struct image *img, uint32_t samples, const char *path)
 {
-	return draw(trace, img, samples, path);
+	return draw(trace, img, true, samples, path);
 }

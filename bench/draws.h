@@ -9,9 +9,9 @@ struct image;
 
 /*
  * So many samples of the kernel, evenly spread over its instructions, into the file `path`: with the latest 32
- * branches, or with the calls that have not returned. img tells functions apart, for the latter. Errors are reported.
+ * branches, or with the calls that have not returned. Errors are reported.
  */
-int draw_branches(const char *trace, uint32_t samples, const char *path);
+int draw_branches(const char *trace, const struct image *img, uint32_t samples, const char *path);
 int draw_chains(const char *trace, const struct image *img, uint32_t samples, const char *path);
 
 #endif

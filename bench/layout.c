@@ -175,22 +175,22 @@ static void print_table(const struct result *res, uint32_t t)
 {
 	const struct row *rows = res->rows[t];
 
-	printf("\n%s, trained on %s, tested on %s: kernel ITLB misses\n%-10s", kernel, res->training, test_names[t], "");
+	printf("\n%s, trained on %s, tested on %s: kernel ITLB misses\n%-14s", kernel, res->training, test_names[t], "");
 	for (uint32_t k = 0; k < NR_MACHINES; k++)
 		printf(" %10s", short_names[k]);
-	printf("\n%-10s", "cdsort");
+	printf("\n%-14s", "cdsort");
 	for (uint32_t k = 0; k < NR_MACHINES; k++)
 		printf(" %10" PRIu64, rows[CDSORT].misses[k]);
 	puts("");
 	for (uint32_t i = 0; i < res->nr; i++) {
-		printf("%-10s", rows[i].name);
+		printf("%-14s", rows[i].name);
 		for (uint32_t k = 0; k < NR_MACHINES; k++)
 			printf(" %10.3f", ratio(rows[i].misses[k], rows[CDSORT].misses[k]));
 		puts("");
 	}
-	printf("%-10s %10" PRIu64 "\n", "L1I cdsort", rows[CDSORT].l1i[0]);
+	printf("%-14s %10" PRIu64 "\n", "L1I cdsort", rows[CDSORT].l1i[0]);
 	for (uint32_t i = 0; i < res->nr; i++) {
-		printf("L1I %-6s", rows[i].name);
+		printf("L1I %-10s", rows[i].name);
 		for (uint32_t k = 0; k < NR_MACHINES; k++)
 			printf(" %10.3f", ratio(rows[i].l1i[k], rows[CDSORT].l1i[0]));
 		puts("");
@@ -259,11 +259,10 @@ static char *profile_path(const char *name)
 	if (*name != '@')
 		return xstrdup(name);
 	path = xasprintf("%s/%s.%s", dir, kernel, name + 1);
-	if (!strcmp(name, "@branches"))
-		return draw_branches(tests[0], NR_BRANCH_SAMPLES, path) ? NULL : path;
 	if (image_init(&img, vmlinux, &(struct image_options){ 0 }))
 		return NULL;
-	int ret = draw_chains(tests[0], &img, NR_CHAIN_SAMPLES, path);
+	int ret = strcmp(name, "@branches") ? draw_chains(tests[0], &img, NR_CHAIN_SAMPLES, path) :
+					      draw_branches(tests[0], &img, NR_BRANCH_SAMPLES, path);
 	image_release(&img);
 	return ret ? NULL : path;
 }
