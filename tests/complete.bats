@@ -133,3 +133,15 @@ reason() {
 	run -1 --separate-stderr "$HOTTEXT" complete nothing samples.folded
 	[ "$stderr" = "hottext: cannot read 'nothing': No such file or directory" ]
 }
+
+@test "libopcodes is loaded to disassemble only; when it cannot be, that is said" {
+	name=$(grep -aoE 'libopcodes[-.0-9A-Za-z]*\.so[.0-9]*' "$HOTTEXT" | head -n 1)
+	[ -n "$name" ] || skip "a static libopcodes"
+	mkdir lib
+	: >"lib/$name"
+	LD_LIBRARY_PATH=$PWD/lib run -1 --separate-stderr "$HOTTEXT" complete -q vmlinux samples.folded
+	[[ $stderr = "hottext: cannot load '$name': "* ]]
+	[ -z "$output" ]
+	LD_LIBRARY_PATH=$PWD/lib run -0 --separate-stderr "$HOTTEXT" collect -q --vmlinux vmlinux samples.folded
+	[[ $output = *"func c 5 0"* ]]
+}
