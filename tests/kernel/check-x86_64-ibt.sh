@@ -6,7 +6,6 @@ machine=generic-4k-32 sims="32 64 32:4K:flush=user" counts= workloads=all unseen
 parameters="pti=on spectre_v2=retpoline"
 . "$here/probes.sh"
 
-through_wrapper
 run_orders
 check_orders
 order_rows | tee "$out/table.txt"

@@ -119,13 +119,19 @@ relink()
 # The kernel as it builds by itself, as $out/stock, and linked again by the wrapper.
 through_wrapper()
 {
-	local stock
+	local stock words
 	stock=$("$here/build.sh" kernel "$kernel" stock)
 	mkdir -p "$out/stock"
 	cp "$stock"/first/* "$out/stock/"
 	note "linking: stock, through the wrapper"
 	"$here/build.sh" through "$kernel" "$out/through" || die "cannot link the stock kernel through the wrapper"
 	check "the wrapper with nothing asked of it changes no byte" cmp "$out/stock/vmlinux" "$out/through/vmlinux"
+	# Its vmlinux.o, too, which kernels with X86_KERNEL_IBT link last.
+	words=$(sed -n 's/^\(saved\)\?cmd_vmlinux\.o := [^ ]* //p' "$stock/.vmlinux.o.cmd" | sed 's/;.*//; s/ -o vmlinux\.o//')
+	(cd "$stock" && ld $words -o "$out/through/plain.o" && hottext-ld $words -o "$out/through/vmlinux.o") ||
+		die "cannot link vmlinux.o"
+	check "nor in vmlinux.o" cmp "$out/through/plain.o" "$out/through/vmlinux.o"
+	rm -f "$out/through/plain.o" "$out/through/vmlinux.o"
 }
 
 # The kernel that profiles come from, as $out/link; its map stays in the build folder, whose objects it names.
