@@ -137,6 +137,8 @@ warns() {
 	says 2 "calibrate: unknown option '--warp'; try 'hottext calibrate --help'" calibrate --warp
 	says 2 "calibrate: option '--from' wants a value; try 'hottext calibrate --help'" calibrate --from
 	says 2 "compare: bad value 'small' for --alpha; try 'hottext compare --help'" compare --alpha small
+	says 2 "compare: give --modules once, or once for each kernel; try 'hottext compare --help'" \
+		compare --profile p --modules a --modules b $kernel $kernel $kernel
 }
 
 @test "messages: perf script" {
