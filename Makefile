@@ -25,9 +25,9 @@ HARDEN := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 SANFLAGS = $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 , := ,
 override O := $(O)$(if $(SAN),-san)
+FOLDERS_OUT = -ffile-prefix-map=$(abspath $(O))=build -ffile-prefix-map=$(O)=build -ffile-prefix-map=$(CURDIR)=.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -DHOTTEXT_VERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(libdir)"' -I. $(WARN) \
-	-ffile-prefix-map=$(abspath $(O))=build -ffile-prefix-map=$(O)=build -ffile-prefix-map=$(CURDIR)=. \
-	-fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2) $(SANFLAGS) \
+	$(FOLDERS_OUT) -fstack-protector-strong $(if $(SAN),,-D_FORTIFY_SOURCE=2) $(SANFLAGS) \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(CFLAGS)
 # The multiarch libopcodes knows every target, the plain one only the host's.
 BINUTILS_LIBS := $(if $(wildcard /usr/lib/*/libopcodes-multiarch.so),-l:libopcodes-multiarch.so -l:libbfd-multiarch.so,-lopcodes -lbfd)
@@ -81,7 +81,7 @@ $(WHOLE_SRCS:%.c=$(O)/%.o): FACTS = $(WHOLE)
 
 $(O)/hottext: $(O)/hottext.o $(OBJS)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(if $(WHOLE),$(CFLAGS) -flto) $(HARDEN) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(if $(WHOLE),$(CFLAGS) $(FOLDERS_OUT) -flto) $(HARDEN) $(LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 # Changes only when a flag does: then everything is compiled again.
 $(O)/flags: FORCE
