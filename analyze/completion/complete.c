@@ -462,6 +462,7 @@ void completer_release(struct completer *c)
 	free(c->heap);
 	free(c->out_of);
 	free(c->outside);
+	free(c->is_loop);
 	free(c->in_path);
 	free(c->member_stamp);
 	free(c->member_of);
