@@ -5,6 +5,7 @@
  * followed from one CPU to another.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,6 +327,19 @@ static int read_fd(int fd, const char *name, const struct collect_options *opts,
 	return ret;
 }
 
+/* What the C library says of a heap that libtracecmd broke, to descriptor 2, is no message of ours. */
+static void silence_libc(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fd = dup(STDERR_FILENO);
+	FILE *ours = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!ours || null < 0)
+		return;
+	setvbuf(ours, NULL, _IONBF, 0);
+	stderr = ours;
+	dup2(null, STDERR_FILENO);
+}
+
 /* In a process of its own: read, and leave the profile as text. Never returns. */
 static void child(int fd, FILE *out, const char *name, const struct collect_options *opts)
 {
@@ -335,6 +349,7 @@ static void child(int fd, FILE *out, const char *name, const struct collect_opti
 	signal(SIGSEGV, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);
+	silence_libc();
 	if (read_fd(fd, name, opts, &p) < 0)
 		_exit(EXIT_FAILED);
 	profile_write(&p, out);
