@@ -19,7 +19,7 @@
 enum { KINDS = 5, EACH = 8, NR = KINDS * EACH, PAGE = 400, SAMPLES = 320, ENTRIES = 2 };
 
 static struct slot slots[NR + 1];
-static struct windows w = { .page = PAGE, .slots = slots, .nr_free = NR, .nr_slots = NR + 1 };
+static struct windows w = { .page = PAGE, .slots = slots, .nr_free = NR, .nr_slots = NR + 1, .tail = INDEX_NONE };
 static struct use use;
 static struct pages pages;
 static const struct partition_options options = { 8, ENTRIES };
