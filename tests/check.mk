@@ -56,11 +56,11 @@ coverage:
 	$(Q)mkdir -p $(COVERAGE_O)
 	$(Q)$(CC) -O1 -c -o $(COVERAGE_O)/exit.o tests/coverage/exit.c
 	$(Q)$(MAKE) --no-print-directory O=$(COVERAGE_O) CFLAGS='-Og -g --coverage' LDFLAGS=--coverage \
-		LIBS='$(COVERAGE_O)/exit.o -Wl,--wrap=_exit' HOTTEXT=$(COVERAGE_O)/hottext coverage-tests || touch $(COVERAGE_O)/failed
+		LIBS='$(COVERAGE_O)/exit.o -Wl,--wrap=_exit' HOTTEXT=$(abspath $(COVERAGE_O)/hottext) coverage-tests || touch $(COVERAGE_O)/failed
 	$(Q)tests/coverage/report.sh $(COVERAGE_O) $(COVERAGE_MIN)
 
 coverage-tests: $(O)/hottext $(O)/hottext-qemu.so $(UNIT_TESTS:%=$(O)/tests/unit/%) $(MORE_TESTS)
-	$(Q)HOTTEXT=$(O)/hottext tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(MORE_TESTS) $(BATS_TESTS:%=tests/%.bats)
+	$(Q)HOTTEXT=$(abspath $(O)/hottext) tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(MORE_TESTS) $(BATS_TESTS:%=tests/%.bats)
 
 # The tests in a build that notes which messages were raised: their number, and each that none raises.
 MESSAGES_O := $(O)-messages
@@ -74,7 +74,7 @@ messages:
 	$(Q)tests/coverage/messages.sh $(MESSAGES_O)/hottext $(MESSAGES_O)/raised
 
 messages-tests: $(O)/hottext $(O)/hottext-qemu.so $(UNIT_TESTS:%=$(O)/tests/unit/%)
-	$(Q)HOTTEXT=$(O)/hottext HOTTEXT_MESSAGES=$(HOTTEXT_MESSAGES) \
+	$(Q)HOTTEXT=$(abspath $(O)/hottext) HOTTEXT_MESSAGES=$(HOTTEXT_MESSAGES) \
 		tests/run.sh $(UNIT_TESTS:%=$(O)/tests/unit/%) $(BATS_TESTS:%=tests/%.bats)
 
 .PHONY: coverage coverage-tests fuzz fuzz-all messages messages-tests
