@@ -4,10 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,45 +13,19 @@
 #include "lib/mem.h"
 #include "reorder/layout.h"
 #include "reorder/pack/followers.h"
+#include "sample.h"
 
 enum { PAGE = 4096 };
 
-static char dir[] = "/tmp/hottext-followers-XXXXXX";
-static struct image img;
 static struct callgraph cg;
 static struct span spans[16];
 static struct callgraph_path paths[8];
 
-static int setup(void **state)
-{
-	char cmd[512];
-
-	(void)state;
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(cmd, sizeof(cmd), "xz -dc samples/linux-6.1-x86_64/vmlinux.xz >%s/vmlinux && "
-		 "zstd -qdc samples/linux-6.1-x86_64/vmlinux.map.zst >%s/vmlinux.map", dir, dir);
-	if (system(cmd))
-		return -1;
-	snprintf(cmd, sizeof(cmd), "%s/vmlinux", dir);
-	return image_init(&img, cmd, NULL);
-}
-
-static int teardown(void **state)
-{
-	char cmd[64];
-
-	(void)state;
-	image_release(&img);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	return system(cmd);
-}
-
 static int begin(void **state)
 {
 	(void)state;
-	cg = (struct callgraph){ .image = &img, .spans = spans, .paths = paths };
-	cg.nodes = xcalloc(img.nr_units, sizeof(*cg.nodes));
+	cg = (struct callgraph){ .image = &sample, .spans = spans, .paths = paths };
+	cg.nodes = xcalloc(sample.nr_units, sizeof(*cg.nodes));
 	return 0;
 }
 
@@ -67,17 +38,17 @@ static int end(void **state)
 
 static uint32_t unit_of(const char *func)
 {
-	uint32_t f = index_find_str(&img.by_id, func);
+	uint32_t f = index_find_str(&sample.by_id, func);
 
-	assert_true(f < img.nr_funcs);
-	return img.funcs[f].unit;
+	assert_true(f < sample.nr_funcs);
+	return sample.funcs[f].unit;
 }
 
 /* The latest path also runs the first 16 bytes of a function. */
 static uint32_t runs(const char *func)
 {
-	uint32_t f = index_find_str(&img.by_id, func), unit = unit_of(func);
-	uint32_t off = (uint32_t)(img.funcs[f].addr - img.units[unit].addr);
+	uint32_t f = index_find_str(&sample.by_id, func), unit = unit_of(func);
+	uint32_t off = (uint32_t)(sample.funcs[f].addr - sample.units[unit].addr);
 
 	spans[cg.nr_spans++] = (struct span){ unit, off, off + 16 };
 	paths[cg.nr_paths - 1].nr_spans++;
@@ -104,13 +75,13 @@ static void test_tail(void **state)
 	followers_init(&f, &cg, PAGE);
 	assert_int_equal(f.nr, 3);
 	assert_int_equal(f.nr_tail, 2);
-	assert_true(img.units[call].size < img.units[enter].size);
+	assert_true(sample.units[call].size < sample.units[enter].size);
 	assert_int_equal(f.units[0], call);
 	assert_int_equal(f.units[1], enter);
 	assert_int_equal(f.units[2], fault);
 	assert_true(f.share[0] > 0.9 && f.share[2] < 0.1);
-	assert_true(f.tail_bytes >= img.units[call].size + img.units[enter].size);
-	assert_true(f.tail_bytes <= img.units[call].size + img.units[enter].size + MAX_GROUP_ALIGN + 64);
+	assert_true(f.tail_bytes >= sample.units[call].size + sample.units[enter].size);
+	assert_true(f.tail_bytes <= sample.units[call].size + sample.units[enter].size + MAX_GROUP_ALIGN + 64);
 	followers_release(&f);
 }
 
@@ -127,16 +98,16 @@ static void test_tail_fits(void **state)
 	uint32_t enter = runs("syscall_enter_from_user_mode");
 	followers_init(&f, &cg, PAGE);
 	hot[0] = unit_of("vfs_read");
-	assert_true(img.units[hot[0]].movable);
-	img.units[hot[0]].size = PAGE - f.tail_bytes;
-	layout_init(&l, &img);
+	assert_true(sample.units[hot[0]].movable);
+	sample.units[hot[0]].size = PAGE - f.tail_bytes;
+	layout_init(&l, &sample);
 	layout_append(&l, hot[0], PAGE);
 	followers_append(&f, &l);
 	layout_assign(&l);
 	uint64_t page = l.addr[hot[0]] / PAGE;
-	assert_true(l.addr[f.units[0]] >= l.addr[hot[0]] + img.units[hot[0]].size);
+	assert_true(l.addr[f.units[0]] >= l.addr[hot[0]] + sample.units[hot[0]].size);
 	assert_int_equal(l.addr[f.units[0]] / PAGE, page);
-	assert_int_equal((l.addr[enter] + img.units[enter].size - 1) / PAGE, page);
+	assert_int_equal((l.addr[enter] + sample.units[enter].size - 1) / PAGE, page);
 
 	struct layout seen;	/* what the search for pages goes by is the same, modulo the page */
 	followers_assign(&f, &cg, hot, 1, PAGE, &seen);
@@ -192,5 +163,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tail_fits, begin, end),	/* resizes a unit */
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, sample_setup, sample_teardown);
 }

@@ -4,15 +4,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "analyze/image/image.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
+#include "sample.h"
 
 /*
  * Addresses as ld gives them one after the other:
@@ -100,34 +98,6 @@ static void test_who_can_be_hot(void **state)
 	assert_false(layout_can_take(&img, 6));
 }
 
-static char dir[] = "/tmp/hottext-layout-XXXXXX";
-static struct image sample;
-
-static int setup(void **state)
-{
-	char cmd[512];
-
-	(void)state;
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(cmd, sizeof(cmd), "xz -dc samples/linux-6.1-x86_64/vmlinux.xz >%s/vmlinux && "
-		 "zstd -qdc samples/linux-6.1-x86_64/vmlinux.map.zst >%s/vmlinux.map", dir, dir);
-	if (system(cmd))
-		return -1;
-	snprintf(cmd, sizeof(cmd), "%s/vmlinux", dir);
-	return image_init(&sample, cmd, NULL);
-}
-
-static int teardown(void **state)
-{
-	char cmd[64];
-
-	(void)state;
-	image_release(&sample);
-	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
-	return system(cmd);
-}
-
 static void test_sample_in_link_order(void **state)
 {
 	struct layout l;
@@ -189,5 +159,5 @@ int main(void)
 	};
 	int failed = cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 
-	return failed + cmocka_run_group_tests_name("layout of the sample", sample_tests, setup, teardown);
+	return failed + cmocka_run_group_tests_name("layout of the sample", sample_tests, sample_setup, sample_teardown);
 }
