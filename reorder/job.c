@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/code/program.h"
 #include "analyze/completion/complete.h"
 #include "analyze/completion/unprofiled.h"
 #include "analyze/tlb/replay.h"
@@ -180,10 +181,15 @@ static void order_again(struct job *job, uint32_t nr_worse)
 	free(weights);
 }
 
-/* The paths of roots never profiled. */
+/* The paths of roots never profiled; none where the kernel's code cannot be read, which a trace does not need. */
 static int read_unseen(struct job *job)
 {
 	struct profile paths = { 0 };
+
+	if (!program_can_read(job->opts->vmlinux)) {
+		warn("no disassembler for this kernel: roots that were never profiled are not guarded");
+		return callgraph_init(&job->unseen, &job->image, &paths);
+	}
 	int ret = unprofiled_paths(&job->image, job->opts->vmlinux, &job->profile, &paths);
 
 	if (!ret)

@@ -322,6 +322,11 @@ make_tree() {
 	LD_PRELOAD=$base/pretend.so PRETEND_NO_DISASSEMBLER='' says 1 \
 		"no disassembler for 'x86_64' (Debian has it in libbinutils of binutils-multiarch)" \
 		"$HOTTEXT" complete -q "$base/old" script
+	# A profile that is taken as it was seen does without.
+	LD_PRELOAD=$base/pretend.so PRETEND_NO_DISASSEMBLER='' "$HOTTEXT" reorder --as-seen --machine generic-4k-32 \
+		"$base/old" script -o order 2> err
+	grep -qx 'hottext: warning: no disassembler for this kernel: roots that were never profiled are not guarded' err
+	[ -s order ]
 }
 
 @test "messages: a clock without knees" {

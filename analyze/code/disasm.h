@@ -55,6 +55,9 @@ struct insn {
 
 struct disasm;
 
+/* Whether there is one, without a word; only a libopcodes that cannot be loaded is reported. */
+bool disasm_knows(uint16_t e_machine, bool is_64, bool big_endian);
+
 /*
  * A disassembler for a kernel of that e_machine, or NULL, reported: "no
  * disassembler for 'ARCH'" (Debian's plain libopcodes knows the host only).

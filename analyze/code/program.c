@@ -204,6 +204,17 @@ static bool is_patched(void *ctx, uint64_t addr, uint64_t *target)
 	return true;
 }
 
+bool program_can_read(const char *vmlinux)
+{
+	struct text text;
+
+	if (text_init(&text, vmlinux))
+		return false;
+	bool known = disasm_knows(text.e_machine, text.is_64, text.big_endian);
+	text_release(&text);
+	return known;
+}
+
 int program_init(struct program *p, const struct image *img, const char *vmlinux)
 {
 	memset(p, 0, sizeof(*p));

@@ -36,6 +36,9 @@ struct program {
 	unsigned char *traits;		/* [image func], enum program_trait */
 };
 
+/* Whether a kernel's code can be disassembled here, without a word where it cannot. */
+bool program_can_read(const char *vmlinux);
+
 /* Errors are reported: an unreadable vmlinux, no disassembler for its machine. */
 int program_init(struct program *p, const struct image *img, const char *vmlinux);
 void program_release(struct program *p);
