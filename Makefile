@@ -116,7 +116,7 @@ $(O)/analyze/machine_files.o: $(O)/analyze/machine_files.c
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The name that libopcodes is loaded by, as the linker notes it; none where it is a static library.
-$(O)/opcodes.so: Makefile
+$(O)/opcodes.so: Makefile $(O)/flags $(wildcard /usr/lib/*/libopcodes*.so)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,--no-as-needed -o $@ $(BINUTILS_LIBS)
 

@@ -17,7 +17,7 @@ for program in debootstrap git; do
 	command -v $program > /dev/null || fail "no $program: apt-get install $program"
 done
 [ ! -e "${1:-/none}" ] || fail "there is '$1' already"
-root=${1:-$(mktemp -d)}
+given=${1:-} root=${1:-$(mktemp -d)}
 mkdir -p "$root"
 root=$(cd "$root" && pwd)
 
@@ -26,9 +26,9 @@ leave()
 	for f in proc dev/pts; do
 		! mountpoint -q "$root/$f" || umount -l "$root/$f"
 	done
-	[ -n "${1:-}" ] || rm -rf --one-file-system "$root"
+	[ -n "$given" ] || rm -rf --one-file-system "$root" "$root.debootstrap"
 }
-trap 'leave "${1:-}"' EXIT
+trap leave EXIT
 
 has="make"
 [ -z "${CI:-}" ] || has=git,ca-certificates

@@ -67,7 +67,13 @@ same() {
 # Whether an object could not be opened, for which there is a warning unless -q is given: addresses then rest on inferred
 # alignments, the order is the same.
 inferred() {
-	[[ $1 == open* ]] && order out > "$dir/order.out" && order new | cmp -s - "$dir/order.out"
+	[[ $1 == open* ]] && order out > "$dir/order.out" && order new | cmp -s - "$dir/order.out" &&
+		diff <(files out) <(files new) > "$dir/diff"
+}
+
+# What there is, none of it empty; profiles with what is in them.
+files() {
+	(cd "$dir/$1" && find . -type f ! -path '*/.hottext*' -size +0 | sort && find . -name '*.hot' -exec cat {} +)
 }
 
 order() {

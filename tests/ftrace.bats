@@ -205,6 +205,7 @@ check_switches() {
 		status=0
 		collect_to bad "$dir/bad.dat" || status=$?
 		[ "$status" -le 1 ]
+		[ "$status" -eq 0 ] || [ "$(grep -c '^hottext: ' "$dir/bad.err")" -ge 1 ]
 	done
 }
 

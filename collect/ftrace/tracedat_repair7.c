@@ -177,7 +177,7 @@ static uint64_t walk_chunks(const struct cut *c, uint64_t off, uint64_t end, uin
 	uint64_t whole = 0, packed, plain;
 
 	*to = off + 4;
-	if (!number(c, off, 4, nr))
+	if (end - off < 4 || !number(c, off, 4, nr))
 		return 0;
 	for (; whole < *nr; whole++, *to += 8 + packed)
 		if (!number(c, *to, 4, &packed) || !number(c, *to + 4, 4, &plain) || !packed || !plain ||
