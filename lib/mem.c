@@ -2,6 +2,7 @@
 #include "mem.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,9 @@ FILE *text_open(char **text, size_t *size)
 void text_close(FILE *fp, char *const *text)
 {
 	/* Closing shortens the text to what it holds; a lack of memory for that leaves none, and is no error of the stream. */
-	if ((ferror(fp) | fclose(fp)) || !*text)
+	bool bad = ferror(fp);
+
+	if (fclose(fp) || bad || !*text)
 		die("out of memory");
 }
 

@@ -99,7 +99,8 @@ static int draw(const struct view *v)
 		return error("cannot write '%s': %s", dot, strerror(errno));
 	put_picture(v, fp);
 	errno = EIO;
-	if (ferror(fp) | fclose(fp))
+	bool bad = ferror(fp);
+	if (fclose(fp) || bad)
 		ret = error("cannot write '%s': %s", dot, strerror(errno));
 	else
 		ret = dot_draw(dot, opt_output);

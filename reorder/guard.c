@@ -57,6 +57,9 @@ static void measure(struct guard *g, const struct callgraph *cg, const uint32_t 
 	for (uint32_t i = 0; i < cg->nr_paths; i++) {
 		const struct callgraph_path *path = &cg->paths[i];
 
+		/* A root that goes by a profiled one's name counts with neither. */
+		if (root[i] < first || root[i] >= end)
+			continue;
 		pageset_begin(&pages, path->weight);
 		for (uint32_t k = path->first_span; k < path->first_span + path->nr_spans; k++) {
 			const struct span *s = &cg->spans[k];
@@ -169,9 +172,12 @@ void guard_gather(struct guard *g, struct layout *after)
 	for (int round = 0; round <= MAX_ROUNDS && any; round++) {
 		any = false;
 		measure_unseen(g, after, 1);
-		for (uint32_t i = 0; i < g->unseen->nr_paths && round < MAX_ROUNDS; i++)
-			if (guard_is_worse(&g->roots[g->unseen_root[i]]))
+		for (uint32_t i = 0; i < g->unseen->nr_paths && round < MAX_ROUNDS; i++) {
+			const struct guard_root *r = &g->roots[g->unseen_root[i]];
+
+			if (!r->profiled && guard_is_worse(r))
 				any |= gather_path(g, i, placed, after);
+		}
 		if (any)
 			layout_assign(after);
 	}

@@ -3,7 +3,7 @@
  * Holds an order to what link order had: no root shall need more ITLB entries than
  * before, whether the profile saw it or not.
  *
- *   hot | units of roots that would be worse off | groups | the rest
+ *   hot | units of roots that would be worse off | last hot page, shared with groups | the rest
  *
  * A root that was profiled counts by the mean and the 95th percentile of its paths,
  * over their weight. One that never was counts by what its code says it would run
@@ -54,7 +54,7 @@ static inline const char *guard_root_name(const struct guard *g, uint32_t root)
 /* Entries of every root under an order whose addresses are assigned. */
 void guard_measure(struct guard *g, const struct layout *after);
 
-/* By an entry or more, in the mean or the 95th percentile; by less, in either. */
+/* By an entry or more, in the mean or the 95th percentile; by less, in the mean: a percentile is whole. */
 bool guard_is_worse(const struct guard_root *r);
 bool guard_is_worse_by_less(const struct guard_root *r);
 
@@ -69,7 +69,7 @@ void guard_raise(const struct guard *g, uint64_t *weights);
 
 /*
  * Put what the roots never profiled would run, where they are worse, behind the hot
- * units, until none is or nothing is left to move; assigns after's addresses. Measures.
+ * units but before l->nr_last, until none is or nothing is left to move; assigns after's addresses. Measures.
  */
 void guard_gather(struct guard *g, struct layout *after);
 

@@ -6,19 +6,23 @@
 #include <stddef.h>
 
 #include "lib/error.h"
+#include "lib/mem.h"
 
 /* The makefile finds out by which name libopcodes.so is loaded; without one it is a static library. */
 #ifdef OPCODES_SONAME
 
 static struct opcodes opcodes;
-static const char *why;		/* it could not be loaded */
+static char *why;		/* it could not be loaded */
 
 static void *find(void *lib, const char *name)
 {
 	void *p = lib ? dlsym(lib, name) : NULL;
 
-	if (!p && !why)
-		why = dlerror();
+	if (!p && !why) {
+		const char *text = dlerror();	/* lives until the next call */
+
+		why = xstrdup(text ? text : "it lacks a function");
+	}
 	return p;
 }
 

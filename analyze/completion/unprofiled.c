@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analyze/completion/unprofiled.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/completion/complete-internal.h"
@@ -8,6 +9,7 @@
 #include "collect/root.h"
 #include "lib/index.h"
 #include "lib/mem.h"
+#include "lib/symtab.h"
 
 static const float MORE_LIKELY_THAN_NOT = 0.5f;
 
@@ -26,6 +28,8 @@ static const struct {
 /* Whether func begins a path, and of which kind. */
 static bool is_root(const char *identity, enum path_kind *kind)
 {
+	char name[128];		/* longer ones are none */
+
 	switch (root_kind(identity)) {
 	case ROOT_SYSCALL:
 		*kind = PATH_SYSCALL;
@@ -39,8 +43,10 @@ static bool is_root(const char *identity, enum path_kind *kind)
 	default:
 		break;
 	}
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(identity, "@#"), identity);
+	symbol_normalise(name);
 	for (uint32_t i = 0; i < ARRAY_SIZE(behind); i++)
-		if (!strcmp(identity, behind[i].name)) {
+		if (!strcmp(name, behind[i].name)) {
 			*kind = behind[i].kind;
 			return true;
 		}
@@ -55,13 +61,23 @@ static uint32_t add_name(struct index *names, const char *identity)
 	return index_add_str(names, root_display_name(identity, name, sizeof(name)));
 }
 
-static void add_seen(struct index *names, const struct profile *p)
+/* As the profile spells it, and as the kernel that it matched does. */
+static void add_both(struct index *names, const struct completer *c, uint32_t func)
 {
-	for (uint32_t i = 0; i < p->names.nr_keys; i++)
-		if (p->funcs[i].samples || p->funcs[i].calls)
-			add_name(names, profile_func_name(p, i));
-	for (uint32_t i = 0; i < p->paths.nr_keys; i++)
-		add_name(names, profile_func_name(p, profile_get_path(p, i).root));
+	uint32_t matched = c->evidence.image_of[func];
+
+	add_name(names, profile_func_name(c->in, func));
+	if (matched != INDEX_NONE)
+		add_name(names, c->img->funcs[matched].id);
+}
+
+static void add_seen(struct index *names, const struct completer *c)
+{
+	for (uint32_t i = 0; i < c->in->names.nr_keys; i++)
+		if (c->in->funcs[i].samples || c->in->funcs[i].calls)
+			add_both(names, c, i);
+	for (uint32_t i = 0; i < c->in->paths.nr_keys; i++)
+		add_both(names, c, profile_get_path(c->in, i).root);
 }
 
 static void add_path(struct completer *c, uint32_t func, enum path_kind kind)
@@ -83,7 +99,7 @@ int unprofiled_paths(const struct image *img, const char *vmlinux, const struct 
 
 	if (!ret) {
 		memset(c.out_of, 0xff, img->nr_funcs * sizeof(*c.out_of));	/* INDEX_NONE: out is not a copy of p */
-		add_seen(&names, p);
+		add_seen(&names, &c);
 	}
 	for (uint32_t f = 0; f < img->nr_funcs && !ret; f++) {
 		enum path_kind kind;

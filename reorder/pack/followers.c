@@ -10,6 +10,7 @@
 #include "analyze/image/image.h"
 #include "lib/index.h"
 #include "lib/mem.h"
+#include "lib/progress.h"
 #include "reorder/layout.h"
 
 enum {
@@ -129,7 +130,7 @@ static void search(struct sorter *s)
 	double best = cost(s);
 	bool any = true;
 
-	for (uint32_t round = 0; round < MAX_ROUNDS && any; round++) {
+	for (uint32_t round = 0; round < MAX_ROUNDS && any && !interrupted(); round++) {
 		any = false;
 		for (uint32_t from = 0; from < s->nr; from++)
 			for (uint32_t to = 0; to < s->nr; to++) {
@@ -184,11 +185,11 @@ static void sort_by_density(const struct sorter *s)
 	free(weight);
 }
 
-/* The first members of the first group, as many as leave the hot units most of the page. */
+/* The first members of the first group, as many as leave the hot units a quarter of the page. */
 static void choose_tail(struct followers *f, const struct callgraph *cg, uint32_t page)
 {
 	const struct image *img = cg->image;
-	uint32_t bytes = 0;
+	uint64_t bytes = 0;
 	struct layout alone;
 
 	/* Other units, of a group around it, may come before the first group. */
@@ -198,15 +199,15 @@ static void choose_tail(struct followers *f, const struct callgraph *cg, uint32_
 	if (!at_once)
 		return;
 
-	for (; f->nr_tail < f->nr; f->nr_tail++) {
+	for (; f->nr_tail < f->nr; f->nr_tail++) {	/* all of the first group so far */
 		const struct unit *u = &img->units[f->units[f->nr_tail]];
-		uint32_t end = ((bytes + u->align - 1) & ~(u->align - 1)) + u->size;
+		uint64_t end = ((bytes + u->align - 1) & ~((uint64_t)u->align - 1)) + u->size;
 
-		if (u->group != img->units[f->units[0]].group || end > page / 4 * 3 || f->share[f->nr_tail] < TAIL_SHARE)
+		if (u->align > MAX_GROUP_ALIGN || end > page / 4 * 3 || f->share[f->nr_tail] < TAIL_SHARE)
 			break;
 		bytes = end;
 	}
-	f->tail_bytes = f->nr_tail ? bytes + MAX_GROUP_ALIGN : 0;
+	f->tail_bytes = f->nr_tail ? (uint32_t)bytes + MAX_GROUP_ALIGN : 0;
 }
 
 static bool is_listed(const struct followers *f, const struct callgraph *cg, enum group g)
@@ -215,27 +216,6 @@ static bool is_listed(const struct followers *f, const struct callgraph *cg, enu
 		if (cg->image->units[f->units[i]].group == g)
 			return true;
 	return false;
-}
-
-/* Append the members of one group, ordered; start: where it will begin, modulo page. */
-static void add_group(struct followers *f, const struct callgraph *cg, enum group g, uint32_t page, uint64_t start)
-{
-	struct sorter s = { .cg = cg, .page = page, .start = start, .units = f->units + f->nr, .share = f->share + f->nr };
-
-	for (uint32_t i = 0; i < cg->image->nr_units; i++)
-		if (cg->image->units[i].group == g && follows(cg, i))
-			s.units[s.nr++] = i;
-	s.offset = xcalloc((size_t)cg->image->nr_units + 1, sizeof(*s.offset));
-	for (uint32_t i = 0; i < cg->nr_paths; i++)
-		add_pattern(&s, &cg->paths[i], g);
-	sort_by_density(&s);
-	if (f->nr && s.nr <= MAX_SEARCHED)
-		search(&s);
-	f->nr += s.nr;
-	free(s.offset);
-	free(s.spans);
-	free(s.patterns);
-	index_release(&s.keys);
 }
 
 void followers_append(const struct followers *f, struct layout *l)
@@ -255,12 +235,15 @@ void followers_assign(const struct followers *f, const struct callgraph *cg, con
 	if (!f->nr || !page)
 		return;
 	uint64_t shift = (page - f->tail_bytes - l->addr[f->units[0]]) & (page - 1);
+	bool moves[NR_GROUPS] = { false };
+	for (uint32_t i = 0; i < f->nr; i++)
+		moves[cg->image->units[f->units[i]].group] = true;
 	for (uint32_t i = 0; i < cg->image->nr_units; i++)
-		if (may_follow(cg->image->units[i].group))
+		if (moves[cg->image->units[i].group])
 			l->addr[i] += shift;
 }
 
-/* Where a group begins, modulo page, once those before it are ordered: its first unit's address. */
+/* Where a group begins, modulo page: at its first unit, whichever that is. */
 static uint64_t start_of(const struct followers *f, const struct callgraph *cg, enum group g, uint32_t page)
 {
 	uint64_t start = UINT64_MAX;
@@ -272,6 +255,32 @@ static uint64_t start_of(const struct followers *f, const struct callgraph *cg, 
 			start = l.addr[i];
 	layout_release(&l);
 	return start & (page - 1);
+}
+
+/* Append the members of one group, ordered. */
+static void add_group(struct followers *f, const struct callgraph *cg, enum group g, uint32_t page)
+{
+	struct sorter s = { .cg = cg, .page = page, .units = f->units + f->nr, .share = f->share + f->nr };
+	bool is_first = !f->nr;
+
+	for (uint32_t i = 0; i < cg->image->nr_units; i++)
+		if (cg->image->units[i].group == g && follows(cg, i))
+			s.units[s.nr++] = i;
+	s.offset = xcalloc((size_t)cg->image->nr_units + 1, sizeof(*s.offset));
+	for (uint32_t i = 0; i < cg->nr_paths; i++)
+		add_pattern(&s, &cg->paths[i], g);
+	sort_by_density(&s);
+	f->nr += s.nr;
+	if (is_first) {
+		choose_tail(f, cg, page);
+	} else if (s.nr <= MAX_SEARCHED) {
+		s.start = start_of(f, cg, g, page);
+		search(&s);
+	}
+	free(s.offset);
+	free(s.spans);
+	free(s.patterns);
+	index_release(&s.keys);
 }
 
 void followers_init(struct followers *f, const struct callgraph *cg, uint32_t page)
@@ -286,11 +295,8 @@ void followers_init(struct followers *f, const struct callgraph *cg, uint32_t pa
 	for (uint32_t i = 0; i < cg->image->nr_units && f->nr < nr; i++) {
 		enum group g = cg->image->units[i].group;
 
-		if (!follows(cg, i) || is_listed(f, cg, g))
-			continue;
-		add_group(f, cg, g, page, f->nr ? start_of(f, cg, g, page) : 0);
-		if (!f->nr_tail && f->nr)
-			choose_tail(f, cg, page);
+		if (follows(cg, i) && !is_listed(f, cg, g))
+			add_group(f, cg, g, page);
 	}
 }
 

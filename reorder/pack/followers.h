@@ -6,8 +6,8 @@
  *   ... hot page | hot units   tail | rest of noinstr ... | sched ... | the other units
  *                 <-- one page ---->
  *
- * Members that most paths of the first group run begin it. They are the tail, which
- * shares the last hot page with units that run when it does.
+ * Members that a quarter or more of what runs the first group runs begin it. They are the
+ * tail, which shares the last hot page with units that run when it does.
  */
 #ifndef REORDER_PACK_FOLLOWERS_H
 #define REORDER_PACK_FOLLOWERS_H
@@ -19,12 +19,12 @@ struct layout;
 
 struct followers {
 	uint32_t *units, nr;	/* of the image; the tail's first */
-	double *share;		/* [units]: of the flattened weight of the paths that run its group, 0..1 */
+	double *share;		/* [units of the first group]: of the flattened weight of the paths that run the group, 0..1 */
 	uint32_t nr_tail;
 	uint32_t tail_bytes;	/* room that the tail needs at the end of the last hot page */
 };
 
-/* Each group's members in an order that puts what runs together on few pages of `page` bytes. */
+/* The first group's members by density; those of later ones so that what runs together lies on few pages of `page` bytes. */
 void followers_init(struct followers *f, const struct callgraph *cg, uint32_t page);
 void followers_release(struct followers *f);
 

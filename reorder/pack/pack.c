@@ -145,7 +145,8 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 	stagger_init(&stagger, k->cg, PAGE);
 	for (uint32_t i = 0; i < nr_runs; i++) {
 		uint32_t nr = list_members(k, &runs[i], m), nr_fixed = 0;
-		uint32_t align = !i || run_is_used(slots, m, nr) ? PAGE : 0;
+		bool has_tail = k->w.tail != INDEX_NONE && i == nr_runs - 1;
+		uint32_t align = !i || has_tail || run_is_used(slots, m, nr) ? PAGE : 0;
 
 		for (uint32_t j = 0; j < nr; j++) {
 			units[j] = k->w.slots[m[j].slot].unit;
@@ -154,7 +155,7 @@ static void emit(struct packer *k, const struct use *slots, struct layout *l)
 		stagger_page(&stagger, units, nr, nr_fixed);
 		for (uint32_t j = 0; j < nr; j++)
 			layout_append(l, units[j], j ? 0 : align);
-		if (k->w.tail != INDEX_NONE && i == nr_runs - 1)
+		if (has_tail)
 			l->nr_last = nr;
 	}
 	stagger_release(&stagger);
@@ -234,7 +235,8 @@ static void pack(struct packer *k, const struct order_options *opts, struct use 
 	try_all(k, draw, &part, tries, judge);
 	if (tries > 1 && !interrupted()) {
 		polish(k, draw, part.entries);
-		detail("pack: the best one refined costs %.0f", partition_cost(&k->pages, &k->w, judge, part.entries));
+		if (verbosity > 0)
+			detail("pack: the best one refined costs %.0f", partition_cost(&k->pages, &k->w, judge, part.entries));
 	}
 }
 
@@ -257,7 +259,7 @@ void order_pack(const struct callgraph *cg, const struct order_options *opts, st
 	pack(&k, opts, &slots);
 	emit(&k, &slots, l);
 	followers_append(&followers, l);
-	l->nr_last += l->nr_last ? followers.nr : 0;
+	l->nr_last += followers.nr;
 	use_release(&slots);
 	pages_release(&k.pages);
 	windows_release(&k.w);
