@@ -185,8 +185,11 @@ static void order_again(struct job *job, uint32_t nr_worse)
 static int read_unseen(struct job *job)
 {
 	struct profile paths = { 0 };
+	int can_read = program_can_read(job->opts->vmlinux);
 
-	if (!program_can_read(job->opts->vmlinux)) {
+	if (can_read < 0)
+		return -1;
+	if (!can_read) {
 		warn("no disassembler for this kernel: roots that were never profiled are not guarded");
 		return callgraph_init(&job->unseen, &job->image, &paths);
 	}

@@ -71,12 +71,16 @@ static const struct disasm_target *find_target(uint16_t e_machine)
 	return NULL;
 }
 
-bool disasm_knows(uint16_t e_machine, bool is_64, bool big_endian)
+int disasm_knows(uint16_t e_machine, bool is_64, bool big_endian)
 {
 	const struct disasm_target *t = find_target(e_machine);
-	const struct opcodes *o = t ? opcodes_get() : NULL;
 
-	return o && o->disassembler(t->arch, big_endian, is_64 ? t->mach64 : t->mach32, NULL);
+	if (!t)
+		return 0;
+	const struct opcodes *o = opcodes_get();
+	if (!o)
+		return -1;
+	return o->disassembler(t->arch, big_endian, is_64 ? t->mach64 : t->mach32, NULL) != NULL;
 }
 
 struct disasm *disasm_new(uint16_t e_machine, bool is_64, bool big_endian)

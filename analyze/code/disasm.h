@@ -55,8 +55,8 @@ struct insn {
 
 struct disasm;
 
-/* Whether there is one, without a word; only a libopcodes that cannot be loaded is reported. */
-bool disasm_knows(uint16_t e_machine, bool is_64, bool big_endian);
+/* 1 or, without a word, 0: whether there is one. -1 after reporting that libopcodes cannot be loaded. */
+int disasm_knows(uint16_t e_machine, bool is_64, bool big_endian);
 
 /*
  * A disassembler for a kernel of that e_machine, or NULL, reported: "no

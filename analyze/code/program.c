@@ -204,13 +204,13 @@ static bool is_patched(void *ctx, uint64_t addr, uint64_t *target)
 	return true;
 }
 
-bool program_can_read(const char *vmlinux)
+int program_can_read(const char *vmlinux)
 {
 	struct text text;
 
 	if (text_init(&text, vmlinux))
-		return false;
-	bool known = disasm_knows(text.e_machine, text.is_64, text.big_endian);
+		return -1;
+	int known = disasm_knows(text.e_machine, text.is_64, text.big_endian);
 	text_release(&text);
 	return known;
 }

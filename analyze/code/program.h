@@ -36,8 +36,8 @@ struct program {
 	unsigned char *traits;		/* [image func], enum program_trait */
 };
 
-/* Whether a kernel's code can be disassembled here, without a word where it cannot. */
-bool program_can_read(const char *vmlinux);
+/* 1 or, without a word, 0: whether there is a disassembler for a kernel. -1 after reporting what is amiss. */
+int program_can_read(const char *vmlinux);
 
 /* Errors are reported: an unreadable vmlinux, no disassembler for its machine. */
 int program_init(struct program *p, const struct image *img, const char *vmlinux);
