@@ -60,13 +60,7 @@ static void measure(struct guard *g, const struct callgraph *cg, const uint32_t 
 		/* A root that goes by a profiled one's name counts with neither. */
 		if (root[i] < first || root[i] >= end)
 			continue;
-		pageset_begin(&pages, path->weight);
-		for (uint32_t k = path->first_span; k < path->first_span + path->nr_spans; k++) {
-			const struct span *s = &cg->spans[k];
-
-			pageset_touch(&pages, l->addr[s->unit] + s->start, l->addr[s->unit] + s->end);
-		}
-		histogram_add(&hist[root[i] - first], pageset_end(&pages), path->weight);
+		histogram_add(&hist[root[i] - first], layout_path_pages(l, cg, path, &pages), path->weight);
 	}
 	pageset_release(&pages);
 	for (uint32_t i = first; i < end; i++) {

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/callgraph.h"
 #include "analyze/image/image.h"
 #include "analyze/image/units.h"
+#include "analyze/tlb/pageset.h"
 #include "lib/error.h"
 #include "lib/mem.h"
 
@@ -39,9 +41,16 @@ void layout_insert(struct layout *l, uint32_t unit, uint32_t align)
 	*at = (struct place){ unit, align };
 }
 
-static uint64_t align_up(uint64_t addr, uint64_t align)
+uint32_t layout_path_pages(const struct layout *l, const struct callgraph *cg, const struct callgraph_path *path,
+			   struct pageset *s)
 {
-	return align > 1 ? (addr + align - 1) & ~(align - 1) : addr;
+	pageset_begin(s, path->weight);
+	for (uint32_t i = path->first_span; i < path->first_span + path->nr_spans; i++) {
+		const struct span *span = &cg->spans[i];
+
+		pageset_touch(s, l->addr[span->unit] + span->start, l->addr[span->unit] + span->end);
+	}
+	return pageset_end(s);
 }
 
 /* Groups between boundary symbols that may stand next to the hot region; entry text must not. */

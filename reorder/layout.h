@@ -17,7 +17,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct callgraph;
+struct callgraph_path;
 struct image;
+struct pageset;
+
+static inline uint64_t align_up(uint64_t addr, uint64_t align)
+{
+	return align > 1 ? (addr + align - 1) & ~(align - 1) : addr;
+}
 
 struct place {
 	uint32_t unit;
@@ -49,6 +57,10 @@ bool layout_can_take(const struct image *img, uint32_t unit);
 void layout_append(struct layout *l, uint32_t unit, uint32_t align);
 /* Before the last l->nr_last. */
 void layout_insert(struct layout *l, uint32_t unit, uint32_t align);
+
+/* The distinct pages that one path touches under the layout, those in modules apart; adds their weight to s. */
+uint32_t layout_path_pages(const struct layout *l, const struct callgraph *cg, const struct callgraph_path *path,
+			   struct pageset *s);
 
 /* Give every unit its address, by ld's rules. Call after the hot order is complete. */
 void layout_assign(struct layout *l);

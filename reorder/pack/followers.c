@@ -62,7 +62,7 @@ static void place_members(struct sorter *s)
 	for (uint32_t i = 0; i < s->nr; i++) {
 		const struct unit *u = &s->cg->image->units[s->units[i]];
 
-		at = (at + u->align - 1) & ~((uint64_t)u->align - 1);
+		at = align_up(at, u->align);
 		s->offset[s->units[i]] = (uint32_t)at;
 		at += u->size;
 	}
@@ -201,7 +201,7 @@ static void choose_tail(struct followers *f, const struct callgraph *cg, uint32_
 
 	for (; f->nr_tail < f->nr; f->nr_tail++) {	/* all of the first group so far */
 		const struct unit *u = &img->units[f->units[f->nr_tail]];
-		uint64_t end = ((bytes + u->align - 1) & ~((uint64_t)u->align - 1)) + u->size;
+		uint64_t end = align_up(bytes, u->align) + u->size;
 
 		if (u->align > MAX_GROUP_ALIGN || end > page / 4 * 3 || f->share[f->nr_tail] < TAIL_SHARE)
 			break;

@@ -103,17 +103,8 @@ static void name_roots(struct fill *f)
 static uint32_t variant_pages(struct fill *f, const struct callgraph_path *path, const struct layout *l,
 			      struct pageset *root, struct pageset *all, struct histogram *hist)
 {
-	pageset_begin(root, path->weight);
-	pageset_begin(all, path->weight);
-	for (uint32_t i = path->first_span; i < path->first_span + path->nr_spans; i++) {
-		const struct span *s = &f->cg->spans[i];
-		uint64_t addr = l->addr[s->unit];
-
-		pageset_touch(root, addr + s->start, addr + s->end);
-		pageset_touch(all, addr + s->start, addr + s->end);
-	}
-	uint32_t nr = pageset_end(root) + path->module_pages;
-	pageset_end(all);
+	uint32_t nr = layout_path_pages(l, f->cg, path, root) + path->module_pages;
+	layout_path_pages(l, f->cg, path, all);
 	histogram_add(hist, nr, path->weight);
 	return nr;
 }
@@ -548,13 +539,7 @@ static double mean_entries(struct fill *f, const struct layout *l, uint64_t page
 	for (uint32_t i = 0; i < f->cg->nr_paths; i++) {
 		const struct callgraph_path *path = &f->cg->paths[i];
 
-		pageset_begin(&s, path->weight);
-		for (uint32_t j = path->first_span; j < path->first_span + path->nr_spans; j++) {
-			const struct span *sp = &f->cg->spans[j];
-
-			pageset_touch(&s, l->addr[sp->unit] + sp->start, l->addr[sp->unit] + sp->end);
-		}
-		histogram_add(&h, pageset_end(&s) + path->module_pages, path->weight);
+		histogram_add(&h, layout_path_pages(l, f->cg, path, &s) + path->module_pages, path->weight);
 	}
 	double mean = histogram_mean(&h);
 	histogram_release(&h);
