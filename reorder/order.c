@@ -50,11 +50,6 @@ void order_link(const struct callgraph *cg, const struct order_options *opts, st
 	(void)l;
 }
 
-struct dense {
-	uint32_t unit;
-	double density;
-};
-
 static int compare_dense(const void *pa, const void *pb)
 {
 	const struct dense *a = pa, *b = pb;
@@ -64,6 +59,11 @@ static int compare_dense(const void *pa, const void *pb)
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
+void sort_dense(struct dense *d, uint32_t nr)
+{
+	sort_array(d, nr, sizeof(*d), compare_dense);
+}
+
 uint32_t *dense_units(const struct callgraph *cg, uint32_t *nr)
 {
 	uint32_t *units = hot_units(cg, nr);
@@ -71,7 +71,7 @@ uint32_t *dense_units(const struct callgraph *cg, uint32_t *nr)
 
 	for (uint32_t i = 0; i < *nr; i++)
 		d[i] = (struct dense){ units[i], (double)cg->nodes[units[i]].samples / cg->image->units[units[i]].size };
-	qsort(d, *nr, sizeof(*d), compare_dense);
+	sort_dense(d, *nr);
 	for (uint32_t i = 0; i < *nr; i++)
 		units[i] = d[i].unit;
 	free(d);

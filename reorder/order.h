@@ -34,6 +34,14 @@ uint32_t *hot_units(const struct callgraph *cg, uint32_t *nr);
 /* The same, most samples a byte first, then ascending. */
 uint32_t *dense_units(const struct callgraph *cg, uint32_t *nr);
 
+struct dense {
+	uint32_t unit;
+	double density;		/* of whatever weight, a byte */
+};
+
+/* Densest first, then ascending units. */
+void sort_dense(struct dense *d, uint32_t nr);
+
 void order_link(const struct callgraph *cg, const struct order_options *opts, struct layout *l);
 void order_density(const struct callgraph *cg, const struct order_options *opts, struct layout *l);
 void order_ph(const struct callgraph *cg, const struct order_options *opts, struct layout *l);

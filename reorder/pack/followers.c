@@ -12,6 +12,7 @@
 #include "lib/mem.h"
 #include "lib/progress.h"
 #include "reorder/layout.h"
+#include "reorder/order.h"
 
 enum {
 	MAX_SEARCHED = 48,	/* members of one group: beyond, the order by density stays */
@@ -146,20 +147,6 @@ static void search(struct sorter *s)
 	}
 }
 
-struct dense {
-	uint32_t unit;
-	double density;
-};
-
-static int compare_dense(const void *pa, const void *pb)
-{
-	const struct dense *a = pa, *b = pb;
-
-	if (a->density > b->density || a->density < b->density)
-		return a->density > b->density ? -1 : 1;
-	return a->unit < b->unit ? -1 : a->unit > b->unit;
-}
-
 /* Most weight of paths a byte first. */
 static void sort_by_density(const struct sorter *s)
 {
@@ -176,7 +163,7 @@ static void sort_by_density(const struct sorter *s)
 	}
 	for (uint32_t i = 0; i < s->nr; i++)
 		d[i] = (struct dense){ s->units[i], weight[s->units[i]] / (s->cg->image->units[s->units[i]].size + 1.0) };
-	qsort(d, s->nr, sizeof(*d), compare_dense);
+	sort_dense(d, s->nr);
 	for (uint32_t i = 0; i < s->nr; i++) {
 		s->units[i] = d[i].unit;
 		s->share[i] = all > 0 ? weight[d[i].unit] / all : 0;
