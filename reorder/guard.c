@@ -120,7 +120,7 @@ uint32_t guard_count(const struct guard *g, bool profiled, bool (*is_worse)(cons
 	return n;
 }
 
-void guard_raise(const struct guard *g, uint64_t *weights)
+void guard_raise(const struct guard *g, struct callgraph_path *paths)
 {
 	uint64_t total = 0, *of_root = xcalloc((size_t)g->nr_profiled + 1, sizeof(*of_root));
 
@@ -131,9 +131,8 @@ void guard_raise(const struct guard *g, uint64_t *weights)
 	for (uint32_t i = 0; i < g->seen->nr_paths; i++) {
 		uint32_t root = g->seen_root[i];
 
-		weights[i] = g->seen->paths[i].weight;
 		if (guard_is_worse(&g->roots[root]) && of_root[root])
-			weights[i] *= 1 + total / g->nr_profiled / of_root[root];
+			paths[i].weight *= 1 + total / g->nr_profiled / of_root[root];
 	}
 	free(of_root);
 }

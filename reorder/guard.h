@@ -63,9 +63,9 @@ uint32_t guard_count(const struct guard *g, bool profiled, bool (*is_worse)(cons
 
 /*
  * Make the paths of profiled roots that are worse weigh so much that an algorithm
- * minds them. weights: [path of seen], filled in. Needs guard_measure().
+ * minds them. paths: a copy of seen's, whose weights change. Needs guard_measure().
  */
-void guard_raise(const struct guard *g, uint64_t *weights);
+void guard_raise(const struct guard *g, struct callgraph_path *paths);
 
 /*
  * Put what the roots never profiled would run, where they are worse, behind the hot

@@ -149,20 +149,17 @@ static void run_algorithm(const struct job *job, const struct callgraph *cg, str
 
 static bool wants_guard(const struct job *job)
 {
-	return !job->opts->allow_regress && !strcmp(job->opts->algorithm, "pack") && !wants_cache_order(job);
+	return !job->opts->allow_regress && !strcmp(job->opts->algorithm, "pack");
 }
 
 /* Once more, with more weight on the roots that came off worse; taken when fewer of them are. */
 static void order_again(struct job *job, uint32_t nr_worse)
 {
 	struct callgraph raised = job->cg;
-	uint64_t *weights = xcalloc((size_t)raised.nr_paths + 1, sizeof(*weights));
 	struct layout again;
 
-	guard_raise(&job->guard, weights);
 	raised.paths = xmemdup(raised.paths, raised.nr_paths * sizeof(*raised.paths));
-	for (uint32_t i = 0; i < raised.nr_paths; i++)
-		raised.paths[i].weight = weights[i];
+	guard_raise(&job->guard, raised.paths);
 	layout_init(&again, &job->image);
 	again.sizes = job->after.sizes;
 	run_algorithm(job, &raised, &again);
@@ -178,7 +175,6 @@ static void order_again(struct job *job, uint32_t nr_worse)
 	}
 	layout_release(&again);
 	free(raised.paths);
-	free(weights);
 }
 
 /* The paths of roots never profiled; none where the kernel's code cannot be read, which a trace does not need. */
@@ -201,8 +197,11 @@ static int read_unseen(struct job *job)
 	return ret;
 }
 
-static int guard(struct job *job)
+static int order_guarded(struct job *job)
 {
+	run_algorithm(job, &job->cg, &job->after);
+	if (!wants_guard(job))
+		return 0;
 	if (read_unseen(job))
 		return -1;
 	guard_init(&job->guard, &job->cg, &job->unseen, &job->before, job->machine.text_page);
@@ -223,9 +222,7 @@ int job_order(struct job *job)
 	if (wants_cache_order(job))
 		ret = order_for_cache(&job->cg, &o, job->trace, &job->after);
 	else
-		run_algorithm(job, &job->cg, &job->after);
-	if (!ret && wants_guard(job))
-		ret = guard(job);
+		ret = order_guarded(job);
 	interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");

@@ -118,12 +118,13 @@ static void test_worse(void **state)
 static void test_raise(void **state)
 {
 	struct kernel *k = *state;
-	uint64_t weights[3];
+	struct callgraph_path paths[3];
 
-	guard_raise(&k->guard, weights);
-	assert_int_equal(weights[0], 90);
-	assert_int_equal(weights[1], 10);
-	assert_int_equal(weights[2], 1 + 101 / 2);
+	memcpy(paths, seen_paths, sizeof(paths));
+	guard_raise(&k->guard, paths);
+	assert_int_equal(paths[0].weight, 90);
+	assert_int_equal(paths[1].weight, 10);
+	assert_int_equal(paths[2].weight, 1 + 101 / 2);
 }
 
 /* Unit 5 goes behind 1 and 4: a page further than 4, so that stat is not better off, but no unit is taken twice. */
