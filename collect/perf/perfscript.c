@@ -525,8 +525,10 @@ static int finish(struct script *x)
 	}
 	if (any)
 		return 0;
-	return error("cannot read '%s': no event '%s' in it, but '%s'", input_name(x->in),
-		     x->opts->event ? x->opts->event : "cycles", x->nr_lanes ? x->lanes[0]->event : "none");
+	const char *other = x->nr_lanes ? x->lanes[0]->event : NULL;
+	return error("cannot read '%s': no event '%s' in it%s%s%s", input_name(x->in),
+		     x->opts->event ? x->opts->event : "cycles", other ? ", but '" : "", other ? other : "",
+		     other ? "'" : "");
 }
 
 static void release(struct script *x)
