@@ -248,6 +248,10 @@ make_tree() {
 	cp "$TOP/tests/data/ftrace/graph.dat" trace.dat
 	fails start:EAGAIN "cannot read 'trace.dat': Resource temporarily unavailable" "${collect[@]}" trace.dat
 	fails wait:ECHILD "cannot read 'trace.dat': No child processes" "${collect[@]}" trace.dat
+	for cut in "$seeds"/tracerepair/{version-6-cut,small-cut}; do
+		fails write:ENOSPC "cannot copy '$cut' to a temporary file: No space left on device" \
+			"${collect[@]}" --force "$cut"
+	done
 	mkdir modules
 	fails stat:EIO "cannot read 'modules': Input/output error" "${collect[@]}" --modules modules perf.data
 	mkdir -p figures/a

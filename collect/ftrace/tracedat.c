@@ -403,14 +403,14 @@ static int read_apart(int fd, const char *name, const struct collect_options *op
 static int read_tracedat(struct input *in, const char *path, const struct collect_options *opts,
 			 struct profile *p)
 {
-	int fd = spill_file(in, path), whole = fd >= 0 && opts->force ? tracedat_repair(fd, input_name(in)) : -1;
+	int fd = spill_file(in, path), whole = -1, ret = fd < 0 ? -1 : 0;
 
-	if (whole >= 0) {
-		close(fd);
-		fd = whole;
-	}
-	int ret = fd < 0 ? -1 : read_apart(fd, input_name(in), opts, p);
-
+	if (!ret && opts->force)
+		ret = tracedat_repair(fd, input_name(in), &whole);
+	if (!ret)
+		ret = read_apart(whole < 0 ? fd : whole, input_name(in), opts, p);
+	if (whole >= 0)
+		close(whole);
 	if (fd >= 0)
 		close(fd);
 	return ret;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracedat_repair.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +52,8 @@ static bool read_head(struct head *h, int fd)
 	h->file_size = (uint64_t)st.st_size;
 	h->size = h->file_size < MAX_HEAD ? (size_t)h->file_size : (size_t)MAX_HEAD;
 	h->bytes = xmalloc(h->size);
-	while (got < h->size && (n = pread(fd, h->bytes + got, h->size - got, (off_t)got)) > 0)
+	while (got < h->size &&
+	       (n = TEMP_FAILURE_RETRY(pread(fd, h->bytes + got, h->size - got, (off_t)got))) > 0)
 		got += (size_t)n;
 	if (got < h->size || memcmp(h->bytes, version_6, sizeof(version_6)) != 0)
 		return false;
@@ -86,7 +89,7 @@ static bool copy(int from, FILE *to, uint64_t bytes)
 
 	for (uint64_t at = 0; at < bytes;) {
 		size_t want = bytes - at < sizeof(buf) ? (size_t)(bytes - at) : sizeof(buf);
-		ssize_t n = pread(from, buf, want, (off_t)at);
+		ssize_t n = TEMP_FAILURE_RETRY(pread(from, buf, want, (off_t)at));
 
 		if (n <= 0 || fwrite(buf, 1, (size_t)n, to) != (size_t)n)
 			return false;
@@ -95,41 +98,44 @@ static bool copy(int from, FILE *to, uint64_t bytes)
 	return !fflush(to);
 }
 
-/* A copy of the first bytes of the file, in an unnamed one; NULL on an error. */
+/* The first bytes of the file in an unnamed one; NULL with errno. */
 static FILE *copy_head(int fd, uint64_t bytes)
 {
 	FILE *fp = tmpfile();
 
-	if (fp && copy(fd, fp, bytes))
+	if (!fp || copy(fd, fp, bytes))
 		return fp;
-	if (fp)
-		fclose(fp);
+	int cause = errno;
+	fclose(fp);
+	errno = cause;
 	return NULL;
 }
 
-/* The descriptor of fp, at its begin, fp being closed. */
-static int take_fd(FILE *fp)
+/* The descriptor of a copy that is as it should be, at its begin; fp is closed. -1 after reporting why it is not. */
+static int finish_copy(FILE *fp, bool good, const char *name)
 {
-	int fd = lseek(fileno(fp), 0, SEEK_SET) ? -1 : dup(fileno(fp));
+	int fd = fp && good && !lseek(fileno(fp), 0, SEEK_SET) ? fcntl(fileno(fp), F_DUPFD_CLOEXEC, 3) : -1;
 
-	fclose(fp);
+	if (fd < 0)
+		error("cannot copy '%s' to a temporary file: %s", name, strerror(errno));
+	if (fp)
+		fclose(fp);
 	return fd;
 }
 
-static int repair6(int fd, const char *name)
+static int repair6(int fd, const char *name, int *whole)
 {
 	struct head h = { 0 };
-	int ret = -1;
+	int ret = 0;
 
 	if (read_head(&h, fd) && read_table(&h)) {
 		uint64_t pages = (h.file_size - h.first) / h.page, all = (h.end - h.first) / h.page;
-		FILE *whole = copy_head(fd, h.first + pages * h.page);
+		FILE *fp = copy_head(fd, h.first + pages * h.page);
 
-		if (whole && !ftruncate(fileno(whole), (off_t)h.end))
-			ret = take_fd(whole);
-		else if (whole)
-			fclose(whole);
-		if (ret >= 0)
+		*whole = finish_copy(fp, fp && !ftruncate(fileno(fp), (off_t)h.end), name);
+		if (*whole < 0)
+			ret = -1;
+		else
 			warn("'%s' is truncated: of its %llu pages of events the last %llu are lost", name,
 			     (unsigned long long)all, (unsigned long long)(all - pages));
 	}
@@ -164,28 +170,25 @@ static void tell_loss(const struct tracedat_mend *m, const char *name)
 		     (unsigned long long)m->used);
 }
 
-static int repair7(int fd, const char *name)
+static int repair7(int fd, const char *name, int *whole)
 {
 	struct tracedat_mend m;
 	struct stat st;
-	int ret = -1;
 
 	if (fstat(fd, &st) || !tracedat_mend7(fd, (uint64_t)st.st_size, &m))
-		return -1;
-	FILE *whole = copy_head(fd, m.keep);
-	if (whole && write_mend(whole, &m))
-		ret = take_fd(whole);
-	else if (whole)
-		fclose(whole);
-	if (ret >= 0)
+		return 0;
+	FILE *fp = copy_head(fd, m.keep);
+	*whole = finish_copy(fp, fp && write_mend(fp, &m), name);
+	if (*whole >= 0)
 		tell_loss(&m, name);
 	free(m.tail);
-	return ret;
+	return *whole < 0 ? -1 : 0;
 }
 
-int tracedat_repair(int fd, const char *name)
+int tracedat_repair(int fd, const char *name, int *whole)
 {
-	int ret = repair6(fd, name);
-
-	return ret < 0 ? repair7(fd, name) : ret;
+	*whole = -1;
+	if (repair6(fd, name, whole))
+		return -1;
+	return *whole < 0 ? repair7(fd, name, whole) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tracedat_repair7.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,8 @@ static uint64_t decode(const struct cut *c, const unsigned char *p, unsigned int
 
 static bool get(const struct cut *c, uint64_t off, void *buf, size_t n)
 {
-	return off <= c->size && n <= c->size - off && pread(c->fd, buf, n, (off_t)off) == (ssize_t)n;
+	return off <= c->size && n <= c->size - off &&
+	       TEMP_FAILURE_RETRY(pread(c->fd, buf, n, (off_t)off)) == (ssize_t)n;
 }
 
 static bool number(const struct cut *c, uint64_t off, unsigned int size, uint64_t *v)
