@@ -7,10 +7,14 @@ all_targets() { sed -n 's/^\t{ "\([a-z]*\)", fuzz_.*/\1/p' tests/fuzz/targets.c;
 # source_key TARGET: a sum of what reads its input.
 source_key()
 {
-	local -a files
-	read -ra files < <(sed -n "s/^$1\>//p" tests/fuzz/sources)
-	grep -q "^$1\>" tests/fuzz/sources || { echo "tests/fuzz/sources lacks '$1'" >&2; return 1; }
-	find lib/{error,file,index,input,mem,number}.[ch] "${files[@]}" -name '*.[ch]' -type f | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-12
+	local -a parts files=()
+	local part
+	read -ra parts < <(sed -n "s/^$1\>//p" tests/fuzz/sources)
+	[ ${#parts[@]} -gt 0 ] || { echo "tests/fuzz/sources lacks '$1'" >&2; return 1; }
+	for part in lib/{error,file,index,input,mem,number} "${parts[@]}"; do
+		mapfile -t -O ${#files[@]} files < <(find "$part" "$part".[ch] -name '*.[ch]' -type f 2> /dev/null | LC_ALL=C sort)
+	done
+	cat "${files[@]}" | sha256sum | cut -c1-12
 }
 
 # fuzzed LOG TARGET: "CPU-SECONDS RUNS FINDINGS" of its present sources.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/targets.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "analyze/tlb/machine.h"
 #include "analyze/tlb/tlb.h"
 #include "analyze/tlb/tlbdump.h"
+#include "collect/ftrace/tracedat_repair.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
 #include "ldscripts/fragment.h"
@@ -95,6 +97,18 @@ static void fuzz_profile(const struct fuzz_target *t, const char *file)
 			profile_write(&p, nowhere);
 		profile_release(&p);
 	}
+}
+
+/* Our own part of reading a trace.dat; libtracecmd is not called. */
+static void fuzz_tracerepair(const struct fuzz_target *t, const char *file)
+{
+	int in = open(file, O_RDONLY | O_CLOEXEC), whole;
+
+	(void)t;
+	tracedat_repair(in, file, &whole);
+	if (whole >= 0)
+		close(whole);
+	close(in);
 }
 
 static void fuzz_kallsyms(const struct fuzz_target *t, const char *file)
@@ -306,6 +320,7 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "fdata", fuzz_profile, "fdata" },
 	{ "autofdo", fuzz_profile, "autofdo" },
 	{ "procprofile", fuzz_profile, "profile" },
+	{ "tracerepair", fuzz_tracerepair, NULL },
 	{ "kallsyms", fuzz_kallsyms, NULL },
 	{ "elf", fuzz_elf, NULL },
 	{ "code", fuzz_code, NULL },
