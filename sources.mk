@@ -8,6 +8,7 @@ LIB_SRCS := \
 	lib/file.c \
 	lib/index.c \
 	lib/input.c \
+	lib/json_text.c \
 	lib/mem.c \
 	lib/modules.c \
 	lib/modules_elf.c \
@@ -210,6 +211,7 @@ UNIT_TESTS := \
 	funcgraph \
 	guard \
 	image \
+	json_text \
 	knee \
 	layout \
 	lds \

@@ -15,6 +15,7 @@
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/json_text.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 #include "lib/schema.h"
@@ -299,7 +300,7 @@ static json_t *entry_json(struct job *j, const struct tlb_entry *e)
 	else
 		j->nr_order = 0;
 	for (uint32_t i = 0; i < j->nr_order; i++)
-		json_array_append_new(functions, json_pack("{ss sI}", "name", j->img.funcs[j->order[i]].id, "weight",
+		json_array_append_new(functions, json_pack("{so sI}", "name", json_text(j->img.funcs[j->order[i]].id), "weight",
 							   (json_int_t)(j->weight ? j->weight[j->order[i]] : 0)));
 	return json_pack("{ss sI sb sb so}", "addr", addr, "size", (json_int_t)e->size, "kernel",
 			 e->addr >= j->kernel_base, "shared", e->shared, "functions", functions);

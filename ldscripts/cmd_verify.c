@@ -9,6 +9,7 @@
 #include "ldscripts/commands.h"
 #include "ldscripts/verify.h"
 #include "lib/error.h"
+#include "lib/json_text.h"
 #include "lib/mem.h"
 #include "reorder/plan/plan.h"
 
@@ -64,7 +65,8 @@ static void print_json(const struct verify *v)
 		"entries", v->entries, "entries_planned", v->entries_planned);
 
 	for (uint32_t i = 0; i < v->nr_strays; i++)
-		json_array_append_new(strays, json_pack("{s:s, s:s}", "name", v->strays[i].name, "why", v->strays[i].why));
+		json_array_append_new(strays, json_pack("{s:o, s:o}", "name", json_text(v->strays[i].name), "why",
+							json_text(v->strays[i].why)));
 	json_object_set_new(root, "strays", strays);
 	json_dumpf(root, stdout, JSON_INDENT(1));
 	putchar('\n');

@@ -7,20 +7,13 @@
 #include "analyze/compare/figures.h"
 #include "analyze/compare/judge.h"
 #include "analyze/compare/kernels.h"
+#include "lib/json_text.h"
 
 static void put(FILE *fp, json_t *out)
 {
 	json_dumpf(out, fp, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	putc('\n', fp);
 	json_decref(out);
-}
-
-/* Labels and names of kernels' symbols may be no UTF-8. */
-static json_t *text(const char *s)
-{
-	json_t *j = json_string(s);
-
-	return j ? j : json_string("?");
 }
 
 static json_t *range(double min, double max)
@@ -39,8 +32,8 @@ static json_t *judgement_json(const struct figures *f, const struct judgement *g
 	static const char *const better[] = { "unknown", "smaller", "bigger" };
 	const struct figure *fig = &f->figures[g->figure];
 
-	return json_pack("{so so so ss so so sf sf sf sf sf ss}", "table", text(fig->table), "name",
-			 text(fig->name), "unit", text(fig->unit), "better", better[fig->better], "base",
+	return json_pack("{so so so ss so so sf sf sf sf sf ss}", "table", json_text(fig->table), "name",
+			 json_text(fig->name), "unit", json_text(fig->unit), "better", better[fig->better], "base",
 			 spread_json(&g->base), "other", spread_json(&g->other), "difference",
 			 g->other.median - g->base.median, "percent", judgement_percent(g), "p", g->p,
 			 "p_corrected", g->corrected, "p_smallest", g->least_free, "verdict",
@@ -74,8 +67,8 @@ static json_t *pair_json(const struct figures *f, const struct pair *p, const st
 
 	for (uint32_t i = 0; i < p->nr_figures; i++)
 		json_array_append_new(list, judgement_json(f, &p->figures[i]));
-	return json_pack("{so so so so}", "base", text(f->sides[p->base].label), "other",
-			 text(f->sides[p->other].label), "figures", list, "tlb_misses",
+	return json_pack("{so so so so}", "base", json_text(f->sides[p->base].label), "other",
+			 json_text(f->sides[p->other].label), "figures", list, "tlb_misses",
 			 cost_json(f, p, price));
 }
 
@@ -86,9 +79,9 @@ static json_t *ambiguous_json(const struct figures *f)
 	for (uint32_t i = 0; i < f->nr_ambiguous; i++) {
 		const struct ambiguous *a = &f->ambiguous[i];
 
-		json_array_append_new(list, json_pack("{so sI so so si si}", "file", text(a->path), "line",
-						      (json_int_t)a->line, "table", text(a->table), "host",
-						      text(a->host), "cells", (int)a->cells, "columns",
+		json_array_append_new(list, json_pack("{so sI so so si si}", "file", json_text(a->path), "line",
+						      (json_int_t)a->line, "table", json_text(a->table), "host",
+						      json_text(a->host), "cells", (int)a->cells, "columns",
 						      (int)a->columns));
 	}
 	return list;
@@ -120,8 +113,8 @@ void show_kernels_json(FILE *fp, const struct kernels *k)
 		const struct kernel_side *s = &k->sides[i];
 
 		json_array_append_new(sides,
-				      json_pack("{so so so sf sI s{sf sf sf} so}", "label", text(s->label),
-						"release", text(s->release), "build_id", text(s->build_id),
+				      json_pack("{so so so sf sI s{sf sf sf} so}", "label", json_text(s->label),
+						"release", json_text(s->release), "build_id", json_text(s->build_id),
 						"matched", s->matched, "pages", (json_int_t)s->pages,
 						"entries_per_path", "mean", s->mean, "p95", s->p95, "max",
 						s->max, "misses_per_path", known(s->misses)));
@@ -132,10 +125,10 @@ void show_kernels_json(FILE *fp, const struct kernels *k)
 
 		for (uint32_t s = 0; s < k->nr_sides; s++)
 			json_array_append_new(entries, known(p->entries[s]));
-		json_array_append_new(paths, json_pack("{so ss sI so}", "root", text(p->root), "kind",
+		json_array_append_new(paths, json_pack("{so ss sI so}", "root", json_text(p->root), "kind",
 						       path_kind_names[p->kind], "weight",
 						       (json_int_t)p->weight, "entries", entries));
 	}
-	put(fp, json_pack("{so so so so}", "machine", text(k->machine.name), "why_no_saving",
-			  k->why_none ? text(k->why_none) : json_null(), "kernels", sides, "paths", paths));
+	put(fp, json_pack("{so so so so}", "machine", json_text(k->machine.name), "why_no_saving",
+			  json_text(k->why_none), "kernels", sides, "paths", paths));
 }

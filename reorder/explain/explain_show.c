@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "lib/json_text.h"
 #include "lib/mem.h"
 #include "reorder/plan/plan.h"
 #include "reorder/report/format.h"
@@ -119,7 +120,7 @@ static json_t *calls_json(const struct explain_call *calls, uint32_t nr)
 	json_t *a = json_array();
 
 	for (uint32_t i = 0; i < nr; i++)
-		json_array_append_new(a, json_pack("{s:s, s:I}", "name", calls[i].name, "count", (json_int_t)calls[i].count));
+		json_array_append_new(a, json_pack("{s:o, s:I}", "name", json_text(calls[i].name), "count", (json_int_t)calls[i].count));
 	return a;
 }
 
@@ -130,7 +131,7 @@ static json_t *paths_json(const struct explanation *e)
 	for (uint32_t i = 0; i < e->nr_paths; i++) {
 		const struct plan_path *path = &e->plan->paths[e->paths[i].path];
 
-		json_array_append_new(a, json_pack("{s:s, s:s, s:I, s:I, s:f, s:f}", "root", path->root, "kind", path->kind,
+		json_array_append_new(a, json_pack("{s:o, s:o, s:I, s:I, s:f, s:f}", "root", json_text(path->root), "kind", json_text(path->kind),
 						   "weight", (json_int_t)e->paths[i].weight, "of",
 						   (json_int_t)path->weight, "entries_before", path->entries_before,
 						   "entries_after", path->entries_after));
@@ -144,12 +145,12 @@ json_t *explanation_json(const struct explanation *e)
 	const struct plan_unit *u = &p->units[e->at.unit];
 	const char *evidence = e->at.function == INDEX_NONE ? NULL : p->functions[e->at.function].evidence;
 
-	return json_pack("{s:s, s:s?, s:s?, s:s, s:s?, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:s, s:o, s:o, s:o}",
-			 "name", e->name, "evidence", evidence, "object", u->object, "section", u->section, "group",
-			 u->group, "size", (int)u->size, "touched_bytes", (int)u->touched, "samples",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
+			 "name", json_text(e->name), "evidence", json_text(evidence), "object", json_text(u->object), "section",
+			 json_text(u->section), "group", json_text(u->group), "size", (int)u->size, "touched_bytes", (int)u->touched, "samples",
 			 (json_int_t)e->samples, "calls", (json_int_t)e->calls, "path_weight", (json_int_t)u->path_weight,
 			 "of", (json_int_t)p->path_weight, "page_before", (json_int_t)u->page_before, "page",
-			 (json_int_t)u->page, "moved", u->moved, "why", u->why, "callers",
+			 (json_int_t)u->page, "moved", u->moved, "why", json_text(u->why), "callers",
 			 calls_json(e->callers, e->nr_callers), "callees", calls_json(e->callees, e->nr_callees), "paths",
 			 paths_json(e));
 }

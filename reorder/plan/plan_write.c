@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "lib/json_text.h"
 #include "plan_fields.h"
-
 
 /* JSON integers are signed here. */
 static json_t *json_count(uint64_t v)
@@ -31,7 +31,7 @@ static json_t *field_json(const struct field *f, const void *base)
 	case F_NAME: {
 		const char *s = *(const char *const *)at;
 
-		return s ? json_string(s) : f->kind == F_NAME ? json_null() : json_string("");
+		return s || f->kind == F_NAME ? json_text(s) : json_string("");
 	}
 	case F_U32:
 		return json_integer(*(const uint32_t *)at);
@@ -89,11 +89,11 @@ static json_t *unit_json(const struct plan *p, const struct plan_unit *u)
 		const struct plan_function *f = &p->functions[i];
 		json_t *t = json_array();
 
-		json_array_append_new(t, json_string(f->name));
+		json_array_append_new(t, json_text(f->name));
 		json_array_append_new(t, json_integer(f->off));
 		json_array_append_new(t, json_integer(f->size));
 		if (f->evidence)
-			json_array_append_new(t, json_string(f->evidence));
+			json_array_append_new(t, json_text(f->evidence));
 		json_array_append_new(functions, t);
 	}
 	for (uint32_t i = u->first_range; i < u->first_range + u->nr_ranges; i++)
@@ -196,7 +196,7 @@ void plan_write_json(const struct plan *p, FILE *fp)
 	fprintf(fp, "{\n \"schema\": %d,\n", PLAN_SCHEMA);
 	for (const struct field *f = plan_top_fields; f->key; f++)
 		put_key(f->key, field_json(f, p), fp);
-	put_key("machine", json_string(p->machine.name), fp);
+	put_key("machine", json_text(p->machine.name), fp);
 	put_key("machine_details", machine_json(&p->machine, p), fp);
 	put_key("vmlinux", fields_json(plan_vmlinux_fields, p), fp);
 	put_key("profile", fields_json(plan_profile_fields, p), fp);

@@ -10,6 +10,7 @@
 
 #include "format.h"
 #include "lib/index.h"
+#include "lib/json_text.h"
 #include "lib/mem.h"
 #include "reorder/plan/plan.h"
 #include "style.h"
@@ -270,7 +271,7 @@ static json_t *functions_json(const struct plan *p, const struct pair *list, uin
 
 	for (uint32_t i = 0; i < nr; i++)
 		json_array_append_new(all,
-				      json_pack("{s:s, s:f, s:I}", "name", list[i].name, "share",
+				      json_pack("{s:o, s:f, s:I}", "name", json_text(list[i].name), "share",
 						list[i].order, "page", (json_int_t)p->units[list[i].a].page));
 	return all;
 }
@@ -280,9 +281,9 @@ static json_t *side_json(const struct plan *p)
 	json_t *misses = p->after.misses == PLAN_UNKNOWN ? json_null()
 							 : json_integer((json_int_t)p->after.misses);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:{s:f, s:f, s:f}, s:o}", "release",
-			 p->vmlinux.release, "build_id", p->vmlinux.build_id, "machine", p->machine.name,
-			 "algorithm", p->algorithm, "functions", (json_int_t)p->hot.functions, "pages",
+	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:{s:f, s:f, s:f}, s:o}", "release",
+			 json_text(p->vmlinux.release), "build_id", json_text(p->vmlinux.build_id), "machine",
+			 json_text(p->machine.name), "algorithm", json_text(p->algorithm), "functions", (json_int_t)p->hot.functions, "pages",
 			 (json_int_t)p->after.pages, "entries_per_path", "mean", p->after.mean, "p95",
 			 p->after.p95, "max", p->after.max, "misses", misses);
 }
@@ -297,8 +298,8 @@ void report_diff_json(const struct plan *a, const struct plan *b, FILE *fp)
 		const struct pair *pr = &d.paths[i];
 		const struct plan_path *pa = &a->paths[pr->a], *pb = &b->paths[pr->b];
 
-		json_array_append_new(paths, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f}", "root", pb->root,
-						       "kind", pb->kind, "share_a", share(a, pr->a),
+		json_array_append_new(paths, json_pack("{s:o, s:o, s:f, s:f, s:f, s:f}", "root",
+						       json_text(pb->root), "kind", json_text(pb->kind), "share_a", share(a, pr->a),
 						       "share_b", share(b, pr->b), "entries_a",
 						       pa->entries_after, "entries_b", pb->entries_after));
 	}
