@@ -53,8 +53,10 @@ static int read_sections(struct text *t, const char *path)
 	Elf_Scn *scn = NULL;
 
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr)) {
+		const char *why = elf && elf_kind(elf) != ELF_K_ELF ? "not an ELF file" : elf_errmsg(-1);
+
 		elf_end(elf);
-		return error("cannot read '%s': not an ELF file", path);
+		return error("cannot read '%s': %s", path, why);
 	}
 	t->e_machine = ehdr.e_machine;
 	t->is_64 = ehdr.e_ident[EI_CLASS] == ELFCLASS64;

@@ -166,7 +166,8 @@ static int read_code(struct code *t, Elf *elf, const char *path)
 	GElf_Shdr sh;
 
 	if (!elf || elf_kind(elf) != ELF_K_ELF || elf_getshdrnum(elf, &nr) || elf_getshdrstrndx(elf, &strndx))
-		return error("cannot read '%s': %s", path, elf ? "not an ELF file" : elf_errmsg(-1));
+		return error("cannot read '%s': %s", path,
+			     elf && elf_kind(elf) != ELF_K_ELF ? "not an ELF file" : elf_errmsg(-1));
 	t->sections = xcalloc(nr, sizeof(*t->sections));
 	for (size_t i = 1; i < nr; i++) {
 		Elf_Scn *scn = elf_getscn(elf, i);
