@@ -343,6 +343,26 @@ static void put_sources(const struct plan *p, FILE *fp)
 	fputs("</tbody></table></div>\n", fp);
 }
 
+/* That no single entry into the kernel pays for the rest. */
+static void put_guard(const struct plan_guard *g, FILE *fp)
+{
+	uint32_t worse = g->worse + g->worse_by_less;
+	char a[FORMAT_MAX], b[FORMAT_MAX];
+
+	if (!g->known)
+		return;
+	fprintf(fp, "<li><strong>Roots</strong>: of %s that were profiled, %s need%s more ITLB entries than before.",
+		format_count(a, g->roots), worse ? format_count(b, worse) : "none", worse == 1 ? "s" : "");
+	if (g->unseen_roots) {
+		fprintf(fp, " Of %s that never were, by what their code runs, ", format_count(a, g->unseen_roots));
+		fprintf(fp, "%s need%s one or more beyond theirs; ",
+			g->unseen_worse ? format_count(a, g->unseen_worse) : "none", g->unseen_worse == 1 ? "s" : "");
+		fprintf(fp, "on average they needed %s and need %s.", format_entries(a, g->unseen_before),
+			format_entries(b, g->unseen_after));
+	}
+	fputs("</li>\n", fp);
+}
+
 static void put_sure(const struct plan *p, FILE *fp)
 {
 	char a[FORMAT_MAX], b[FORMAT_MAX], c[FORMAT_MAX];
@@ -376,6 +396,7 @@ static void put_sure(const struct plan *p, FILE *fp)
 			  "workload may run others."
 			: "was sampled: functions that ran but were never sampled are known only as "
 			  "far as they follow from what was.");
+	put_guard(&p->guard, fp);
 	if (all)
 		fprintf(fp,
 			"<li><strong>Names</strong>: %s of the profile's weight was found by exact identity, "
