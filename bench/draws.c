@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bench/draws.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -124,8 +125,10 @@ static int pass(struct draw *d, const char *trace)
 	uint64_t end = 0;
 	int ret;
 
-	if (!in || fetch_init(&d->f, in) < 0)
+	if (!in || fetch_init(&d->f, in) < 0) {
+		input_close(in);
 		return -1;
+	}
 	d->insns = 0;
 	d->due = d->period / 2;
 	while ((ret = fetch_next(&d->f, &ev)) > 0) {
@@ -148,9 +151,12 @@ static int draw(const char *trace, const struct image *img, bool chains, uint32_
 	d.period = d.insns / samples + 1;
 	d.fp = fopen(path, "w");
 	if (!d.fp)
-		return error("cannot write '%s'", path);
+		return error("cannot write '%s': %s", path, strerror(errno));
 	int ret = pass(&d, trace);
-	return fclose(d.fp) || ret ? -1 : 0;
+	bool failed = ferror(d.fp);
+	if (fclose(d.fp) || failed)
+		return error("cannot write '%s': %s", path, strerror(errno));
+	return ret;
 }
 
 int draw_branches(const char *trace, const struct image *img, uint32_t samples, const char *path)

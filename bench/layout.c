@@ -21,6 +21,7 @@
 #include "bench/draws.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 #include "reorder/job.h"
 #include "reorder/order.h"
 
@@ -46,8 +47,10 @@ enum { CDSORT = 4, NR_BASELINES = 5 };
 
 static struct machine machines[NR_MACHINES];
 static const char *dir, *kernel, *vmlinux;
-static const char *tests[MAX_TESTS];
-static const char *const test_names[MAX_TESTS] = { "the same workloads", "a mix never seen" };
+static const char *same;		/* what profiles are drawn from; NULL: there is none */
+static struct {
+	const char *name, *trace;
+} tests[MAX_TESTS];
 static uint32_t nr_tests;
 static unsigned int effort;
 
@@ -96,7 +99,7 @@ static int run_baselines(const struct job *job, const char *const *names, uint32
 		addr[i] = l[i].addr;
 	}
 	for (uint32_t t = 0; t < nr_tests && !ret; t++) {
-		ret = replay_layouts(tests[t], &job->image, addr, nr, m, NR_MACHINES, c);
+		ret = replay_layouts(tests[t].trace, &job->image, addr, nr, m, NR_MACHINES, c);
 		for (uint32_t i = 0; i < nr && !ret; i++) {
 			struct row *row = &res->rows[t][res->nr + i];
 
@@ -132,7 +135,7 @@ static int run_pack(const struct job *job, struct result *res)
 			struct tlb_counts c;
 
 			row->name = "pack";
-			if (replay_trace(tests[t], &job->image, l.addr, &m, 1, &c))
+			if (replay_trace(tests[t].trace, &job->image, l.addr, &m, 1, &c))
 				return -1;
 			row->misses[k] = c.kernel_misses;
 			row->l1i[k] = c.l1i_kernel_misses;
@@ -175,7 +178,7 @@ static void print_table(const struct result *res, uint32_t t)
 {
 	const struct row *rows = res->rows[t];
 
-	printf("\n%s, trained on %s, tested on %s: kernel ITLB misses\n%-14s", kernel, res->training, test_names[t], "");
+	printf("\n%s, trained on %s, tested on %s: kernel ITLB misses\n%-14s", kernel, res->training, tests[t].name, "");
 	for (uint32_t k = 0; k < NR_MACHINES; k++)
 		printf(" %10s", short_names[k]);
 	printf("\n%-14s", "cdsort");
@@ -213,7 +216,7 @@ static void draw_panel(FILE *fp, const struct result *res, uint32_t t, int y)
 	static const double grid[] = { 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20 };
 
 	fprintf(fp, "<text x=\"8\" y=\"%d\" font-weight=\"bold\">trained on %s, tested on %s</text>\n", y + 14, res->training,
-		test_names[t]);
+		tests[t].name);
 	for (uint32_t i = 0; i < ARRAY_SIZE(grid); i++)
 		fprintf(fp, "<path d=\"M%.1f %dv170\" stroke=\"%s\"/><text x=\"%.1f\" y=\"%d\" fill=\"#666\" "
 			"text-anchor=\"middle\">%g</text>\n", x_of(grid[i]), y + 24, grid[i] < 1 || grid[i] > 1 ? "#ddd" : "#222",
@@ -258,11 +261,16 @@ static char *profile_path(const char *name)
 
 	if (*name != '@')
 		return xstrdup(name);
+	bool chains = !strcmp(name, "@chains");
+	if (!same || (!chains && strcmp(name, "@branches") != 0)) {
+		error(same ? "no profile is called '%s'" : "there is no trace to draw '%s' from", name);
+		return NULL;
+	}
 	path = xasprintf("%s/%s.%s", dir, kernel, name + 1);
 	if (image_init(&img, vmlinux, &(struct image_options){ 0 }))
 		return NULL;
-	int ret = strcmp(name, "@branches") ? draw_chains(tests[0], &img, NR_CHAIN_SAMPLES, path) :
-					      draw_branches(tests[0], &img, NR_BRANCH_SAMPLES, path);
+	int ret = chains ? draw_chains(same, &img, NR_CHAIN_SAMPLES, path) :
+			   draw_branches(same, &img, NR_BRANCH_SAMPLES, path);
 	image_release(&img);
 	return ret ? NULL : path;
 }
@@ -279,7 +287,9 @@ static int run_training(char *spec, struct result *res)
 		return error("no profile in '%s'", spec);
 	*at++ = '\0';
 	res->training = spec;
-	for (char *name; (name = strsep(&at, ",")) && nr < MAX_PROFILES; nr++) {
+	for (char *name; (name = strsep(&at, ",")); nr++) {
+		if (nr == MAX_PROFILES)
+			return error("more than %d profiles in '%s'", MAX_PROFILES, spec);
 		profiles[nr] = paths[nr] = profile_path(name);
 		if (!paths[nr])
 			return -1;
@@ -290,20 +300,31 @@ static int run_training(char *spec, struct result *res)
 	return ret;
 }
 
+static void add_test(const char *name, const char *trace)
+{
+	if (!strcmp(trace, "-"))
+		return;
+	tests[nr_tests].name = name;
+	tests[nr_tests++].trace = trace;
+}
+
 int main(int argc, char **argv)
 {
 	static struct result res[MAX_TRAININGS];
+	uint64_t number;
 
 	if (argc < 8 || argc > 7 + MAX_TRAININGS)
 		return fputs("usage: layout DIR EFFORT KERNEL VMLINUX SAME.FETCH MIX.FETCH TRAINING=PROFILE[,PROFILE]...\n",
 			     stderr), 2;
 	dir = argv[1];
-	effort = (unsigned int)atoi(argv[2]);
+	if (!parse_u64_range(argv[2], 0, 9, &number))
+		return error("an effort of '%s' is none of 0 to 9", argv[2]), 2;
+	effort = (unsigned int)number;
 	kernel = argv[3];
 	vmlinux = argv[4];
-	for (int i = 5; i < 7; i++)
-		if (strcmp(argv[i], "-"))
-			tests[nr_tests++] = argv[i];
+	same = strcmp(argv[5], "-") ? argv[5] : NULL;
+	add_test("the same workloads", argv[5]);
+	add_test("a mix never seen", argv[6]);
 	for (uint32_t k = 0; k < NR_MACHINES; k++)
 		if (machine_init(&machines[k], machine_list[k]) < 0)
 			return 1;

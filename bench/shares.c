@@ -155,6 +155,8 @@ static void read_places(const char *path)
 		ALLOC_GROW(places, nr_places + 1, alloc_places);
 		places[nr_places++] = p;
 	}
+	if (input_failed(in))
+		exit(1);
 	input_close(in);
 	sort_array(places, nr_places, sizeof(*places), cmp_places);
 }
@@ -292,7 +294,8 @@ static void read_trace(const char *path)
 
 	if (!in || fetch_init(&f, in))
 		exit(1);
-	while (fetch_next(&f, &ev) > 0) {
+	int ret;
+	while ((ret = fetch_next(&f, &ev)) > 0) {
 		if (ev.kind == FETCH_EV_MARK && ev.block) {
 			if (++nr >= MAX_SECTIONS)
 				die("'%s' has more than %d sections", path, MAX_SECTIONS);
@@ -307,6 +310,8 @@ static void read_trace(const char *path)
 		for (uint32_t i = 0; i < ev.count; i++)
 			run_block(&w, &blocks[ev.block], f.blocks[ev.block].insns);
 	}
+	if (ret)
+		exit(1);
 	free(blocks);
 	fetch_release(&f);
 	input_close(in);
@@ -329,6 +334,8 @@ static uint64_t *read_samples(const char *path)
 		seen[func_at(addr)]++;
 		sections[section].samples++;
 	}
+	if (input_failed(in))
+		exit(1);
 	input_close(in);
 	return seen;
 }
