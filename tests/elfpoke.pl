@@ -4,7 +4,7 @@
 #   e_FIELD			of the ELF header
 #   SECTION.sh_FIELD		of a section's header, by its name, or by #NUMBER
 #   SECTION+OFFSET.SIZE		so many bytes (1, 2, 4, 8) within a section
-# VALUE is a number, as perl writes it.
+# VALUE is a number: decimal, 0x or 0, a minus before it.
 use strict;
 use warnings;
 no warnings 'portable';
@@ -31,6 +31,15 @@ sub header
 	die "$file has no $name\n";
 }
 
+sub number
+{
+	my $value = shift;
+	die "what is $value?\n" if $value !~ /^-?(0x[0-9a-f]+|0[0-7]*|[1-9]\d*)$/i;
+	my ($minus, $digits) = $value =~ /^(-?)(.*)$/;
+	my $n = $digits =~ /^0/ ? oct $digits : $digits;
+	return $minus ? -$n : $n;
+}
+
 # Every place is found before anything is changed.
 my @pokes;
 for (@ARGV) {
@@ -47,7 +56,7 @@ for (@ARGV) {
 	} else {
 		die "what is $where?\n";
 	}
-	push @pokes, [$at, pack $form, eval $value];
+	push @pokes, [$at, pack $form, number($value)];
 }
 substr $elf, $_->[0], length $_->[1], $_->[1] for @pokes;
 open my $out, ">:raw", $file or die "$file: $!\n";
