@@ -340,10 +340,10 @@ static void silence_libc(void)
 {
 	if (SANITIZED)
 		return;
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fd = dup(STDERR_FILENO);
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fd = null < 0 ? -1 : dup(STDERR_FILENO);
 	FILE *ours = fd < 0 ? NULL : fdopen(fd, "w");
 
-	if (!ours || null < 0)
+	if (!ours)
 		return;
 	setvbuf(ours, NULL, _IONBF, 0);
 	stderr = ours;
