@@ -2,22 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # hottext collect: recognising, reading, merging, refusing.
 
-setup() {
-	HOTTEXT=${HOTTEXT:-./hottext}
-	data=tests/data/collect
-	dir=$(mktemp -d)
-}
+load collect.bash
 
-teardown() {
-	rm -rf "$dir"
-}
-
-# collect_to NAME ARGS...: the profile in $dir/NAME, messages in $dir/NAME.err, whatever the status.
-collect_to() {
-	local name=$1
-	shift
-	"$HOTTEXT" collect -o "$dir/$name" "$@" 2>"$dir/$name.err"
-}
+data=tests/data/collect
 
 refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing written
 	local message=$1 status=0

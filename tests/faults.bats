@@ -2,20 +2,12 @@
 # What hottext leaves when a system call fails, memory runs out or a signal comes, at every moment of a run: the output of
 # before or the new one, one line that says why, exit status 1. FAULTS=all tries every moment instead of some of them.
 load kernel.bash
-
-export ASAN_OPTIONS=detect_leaks=0
-# A run that is killed while it leaves its counts would spoil those of all others.
-export GCOV_PREFIX=$BATS_RUN_TMPDIR/gcov
+load faults.bash
 
 setup_file() {
 	local here=$PWD
 	cd "$BATS_FILE_TMPDIR"
-	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o inject "$here/tests/faults/inject.c"
-	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC -o nomem.so "$here/tests/faults/nomem.c"
-	make_kernel
-	kernel_link old
-	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > stacks.folded
-	"$HOTTEXT" collect -q --vmlinux old stacks.folded -o p.hot
+	make_faults "$here"
 	"$HOTTEXT" optimize -q --machine generic-4k-32 --lds "$DATA/lds/x86-64-6.1.lds" old p.hot -o plan
 	printf 'func vfs_read 9 0\n' | cat <(head -n 1 p.hot) - > q.hot
 	cd "$here"

@@ -2,22 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # hottext collect on what the kernel's own tracers and profiler write.
 
-setup() {
-	HOTTEXT=${HOTTEXT:-./hottext}
-	data=tests/data/ftrace
-	dir=$(mktemp -d)
-}
+load collect.bash
 
-teardown() {
-	rm -rf "$dir"
-}
-
-# collect_to NAME ARGS...: the profile in $dir/NAME, messages in $dir/NAME.err, whatever the status.
-collect_to() {
-	local name=$1
-	shift
-	"$HOTTEXT" collect -o "$dir/$name" "$@" 2>"$dir/$name.err"
-}
+data=tests/data/ftrace
 
 same() {	# same INPUT PROFILE TOTALS
 	collect_to out "$data/$1"

@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Messages about a system that fails: calls made to fail by tests/faults/inject.c, a tracefs of the test's own, no memory.
 load kernel.bash
-
-export ASAN_OPTIONS=detect_leaks=0
-# A run that is killed while it leaves its counts would spoil those of all others.
-export GCOV_PREFIX=$BATS_RUN_TMPDIR/gcov
+load faults.bash
 
 setup_file() {
 	local here=$PWD
 	cd "$BATS_FILE_TMPDIR"
-	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o inject "$here/tests/faults/inject.c"
-	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC -o nomem.so "$here/tests/faults/nomem.c"
+	make_faults "$here"
 	# shellcheck disable=SC2046 # words
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC -o pretend.so "$here/tests/faults/pretend.c" $(pkg-config --cflags libtracefs)
-	make_kernel
-	kernel_link old
-	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > stacks.folded
-	"$HOTTEXT" collect -q --vmlinux old stacks.folded -o p.hot
 	"$HOTTEXT" optimize -q --machine generic-4k-32 old p.hot -o plan
 	make_kernel
 	HOTTEXT_PLAN=$PWD/plan kernel_link moved --section-start=.text=0xffffffff82000000
