@@ -26,14 +26,6 @@
 #include "lib/input.h"
 #include "lib/mem.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = true };
-#elif defined(__has_feature)
-enum { SANITIZED = __has_feature(address_sanitizer) };
-#else
-enum { SANITIZED = false };
-#endif
-
 enum { MAX_STACK = 512 };
 
 enum kind { KIND_OTHER, KIND_ENTRY, KIND_EXIT, KIND_FUNCTION, KIND_STACK };
@@ -335,11 +327,12 @@ static int read_fd(int fd, const char *name, const struct collect_options *opts,
 	return ret;
 }
 
-/* What the C library says of a heap that libtracecmd broke, to descriptor 2, is no message of ours; a sanitizer's is. */
+/*
+ * What the C library says of a heap that libtracecmd broke, to descriptor 2, is no message of ours. Nor is what a
+ * sanitizer says; ASAN_OPTIONS=log_path=FILE has it.
+ */
 static void silence_libc(void)
 {
-	if (SANITIZED)
-		return;
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fd = null < 0 ? -1 : dup(STDERR_FILENO);
 	FILE *ours = fd < 0 ? NULL : fdopen(fd, "w");
 
