@@ -274,7 +274,7 @@ static void put_legend(FILE *fp)
 	fputs("<ul class=\"legend\"><li>share of paths that run it:</li>", fp);
 	for (int i = 0; i < HEAT_BINS; i++)
 		fprintf(fp, "<li><span class=\"key q%d\"></span>%s</li>", i, heat_labels[i]);
-	fputs("<li><span class=\"key qi\"></span>hot function's part that does not run</li><li><span "
+	fputs("<li><span class=\"key qi\"></span>in a hot page, run by no path</li><li><span "
 	      "class=\"key qf\"></span>cold"
 	      "</li></ul>\n",
 	      fp);
