@@ -125,7 +125,7 @@ void temp_forget(const char *path)
 			temps[i] = NULL;
 }
 
-static const int end_signals[] = { SIGINT, SIGTERM, SIGHUP };
+static const int end_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
 
 static void on_signal(int sig)
 {
@@ -175,23 +175,46 @@ int temp_folder(char *path)
 	return make_temp(path, true);
 }
 
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return !fstat(STDOUT_FILENO, &out) && st->st_dev == out.st_dev && st->st_ino == out.st_ino;
+}
+
+/*
+ * Where to rename to: a link stays, and what it leads to is replaced. NULL: write there in place, since a device,
+ * a pipe or what /proc/PID/fd has of a file without a name cannot be renamed over.
+ */
+static char *final_name(const char *path, const struct stat *st)
+{
+	struct stat link;
+
+	if (st && !S_ISREG(st->st_mode))
+		return NULL;
+	return st && !lstat(path, &link) && S_ISLNK(link.st_mode) ? realpath(path, NULL) : xstrdup(path);
+}
+
 int outfile_init(struct outfile *f, const char *path)
 {
+	struct stat st, link;
+
 	memset(f, 0, sizeof(*f));
-	if (!path || !strcmp(path, "-")) {
+	bool there = path && !stat(path, &st);
+	if (!path || !strcmp(path, "-") ||
+	    (there && is_stdout(&st) && !lstat(path, &link) && S_ISLNK(link.st_mode))) {	/* /dev/stdout */
 		f->fp = stdout;
 		return 0;
 	}
-	struct stat st;
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {	/* /dev/full, a pipe: nothing to rename */
+	f->path = final_name(path, there ? &st : NULL);
+	if (!f->path) {
 		f->fp = fopen(path, "we");
 		if (!f->fp)
 			return error("cannot write '%s': %s", path, strerror(errno));
 		f->path = xstrdup(path);
 		return 0;
 	}
-	f->path = xstrdup(path);
-	f->tmp = xasprintf("%s.XXXXXX", path);
+	f->tmp = xasprintf("%s.XXXXXX", f->path);
 	int fd = temp_file(f->tmp);
 	if (fd < 0) {
 		error("cannot write '%s': %s", path, strerror(errno));

@@ -24,11 +24,14 @@ void mapfile_release(struct mapfile *f);
 
 struct outfile {
 	FILE *fp;	/* write here */
-	char *path;	/* final name; NULL for stdout */
+	char *path;	/* final name, links followed; NULL for stdout */
 	char *tmp;	/* temporary name; NULL for stdout */
 };
 
-/* Begin output to path ("-" or NULL: stdout). Errors are reported. */
+/*
+ * Begin output to path ("-", NULL or a link to it as /dev/stdout: stdout). Where a link leads is replaced, not the
+ * link; devices and pipes are written in place. Errors are reported.
+ */
 int outfile_init(struct outfile *f, const char *path);
 
 /*
@@ -40,7 +43,7 @@ int outfile_commit(struct outfile *f);
 /* Drop what was written; safe after commit and on a zeroed struct. */
 void outfile_abort(struct outfile *f);
 
-/* Remove temporaries on SIGINT, SIGTERM and SIGHUP, then die of the signal. */
+/* Remove temporaries on SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE, then die of the signal. */
 void outfile_catch_signals(void);
 
 /*

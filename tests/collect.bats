@@ -286,3 +286,34 @@ fleet() {
 	chmod 700 "$dir"
 	[ "$(cat "$dir/old")" = old ]
 }
+
+@test "what a link leads to is replaced, the link and devices stay" {
+	input=$data/marked.folded
+	collect_to want $input
+	mkdir "$dir/there"
+	echo old > "$dir/there/real"
+	ln -s there/real "$dir/link"
+	collect_to link $input
+	[ -L "$dir/link" ]
+	cmp "$dir/want" "$dir/there/real"
+	[ "$(ls "$dir/there")" = real ]
+	# The output of before stays, too.
+	{ echo first; "$HOTTEXT" collect -q -o /dev/stdout $input; } > "$dir/out"
+	cmp <(echo first; cat "$dir/want") "$dir/out"
+	"$HOTTEXT" collect -q -o /dev/stdout $input | cmp - "$dir/want"
+	ln -s /dev/stdout "$dir/stdout"
+	"$HOTTEXT" collect -q -o "$dir/stdout" $input | cmp - "$dir/want"
+	[ -L "$dir/stdout" ]
+	# A file that has no name any more.
+	exec 7<> "$dir/gone"
+	rm "$dir/gone"
+	"$HOTTEXT" collect -q -o /dev/fd/7 $input
+	cmp /dev/fd/7 "$dir/want"
+	exec 7>&-
+	mkfifo "$dir/pipe"
+	cat "$dir/pipe" > "$dir/piped" &
+	"$HOTTEXT" collect -q -o "$dir/pipe" $input
+	wait $!
+	[ -p "$dir/pipe" ]
+	cmp "$dir/piped" "$dir/want"
+}

@@ -122,7 +122,7 @@ fail_memory() {
 # Signals before the n-th call: a temporary may be left by SIGKILL alone, and is not the output.
 kill_it() {
 	local sig n status number
-	for sig in TERM:15 INT:2 KILL:9; do
+	for sig in TERM:15 INT:2 QUIT:3 PIPE:13 KILL:9; do
 		number=${sig#*:} sig=${sig%:*}
 		fresh
 		(cd "$dir" && "$base/inject" any EIO 0 "${command[@]}") 9> "$dir/n" > "$dir/said" 2>&1

@@ -53,7 +53,8 @@ static const struct {
 	{ "ENOSPC", ENOSPC, 0 }, { "EIO", EIO, 0 }, { "EINTR", EINTR, 0 }, { "ENOMEM", ENOMEM, 0 },
 	{ "EACCES", EACCES, 0 }, { "EMFILE", EMFILE, 0 }, { "EROFS", EROFS, 0 }, { "EAGAIN", EAGAIN, 0 },
 	{ "ECHILD", ECHILD, 0 }, { "ENOENT", ENOENT, 0 }, { "short", 0, 0 }, { "nobody", -65534, 0 },
-	{ "TERM", 0, SIGTERM }, { "INT", 0, SIGINT }, { "HUP", 0, SIGHUP }, { "KILL", 0, SIGKILL },
+	{ "TERM", 0, SIGTERM }, { "INT", 0, SIGINT }, { "HUP", 0, SIGHUP },
+	{ "QUIT", 0, SIGQUIT }, { "PIPE", 0, SIGPIPE }, { "KILL", 0, SIGKILL },
 };
 
 static const char *kind;
