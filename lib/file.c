@@ -134,10 +134,23 @@ static void on_signal(int sig)
 	raise(sig);
 }
 
+/* A page of a mapped file that is not there: somebody cut the file, or its disk fails. */
+static void on_bus(int sig)
+{
+	static const char why[] = "hottext: a file was cut short, or could not be read, while it was in use\n";
+
+	(void)sig;
+	remove_temps();
+	ssize_t n = write(STDERR_FILENO, why, sizeof(why) - 1);
+	(void)n;
+	_exit(EXIT_FAILED);
+}
+
 void outfile_catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = { .sa_handler = on_signal }, bus = { .sa_handler = on_bus };
 
+	sigaction(SIGBUS, &bus, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(end_signals); i++) {
 		struct sigaction old;
 

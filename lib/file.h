@@ -43,7 +43,10 @@ int outfile_commit(struct outfile *f);
 /* Drop what was written; safe after commit and on a zeroed struct. */
 void outfile_abort(struct outfile *f);
 
-/* Remove temporaries on SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE, then die of the signal. */
+/*
+ * Remove temporaries on SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGPIPE, then die of the signal. On SIGBUS, which is a mapped
+ * file that was cut, report and exit.
+ */
 void outfile_catch_signals(void);
 
 /*

@@ -52,3 +52,18 @@ setup() {
 	git rev-parse > "$dir/git" 2>&1 || skip "not in a clone"
 	tests/lint.sh words
 }
+
+@test "trust: a file that is cut while it is mapped is an error, and no temporary stays" {
+	mkfifo "$dir/pipe"
+	mkdir "$dir/out"
+	"$HOTTEXT" collect -q "$dir/pipe" tests/data/collect/chains.hot -o "$dir/out/hot" 2> "$dir/err" &
+	pid=$!
+	exec 6> "$dir/pipe"
+	kill -BUS $pid
+	status=0
+	wait $pid || status=$?
+	exec 6>&-
+	[ $status -eq 1 ]
+	[ "$(cat "$dir/err")" = "hottext: a file was cut short, or could not be read, while it was in use" ]
+	[ -z "$(ls "$dir/out")" ]
+}
