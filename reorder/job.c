@@ -218,12 +218,15 @@ int job_order(struct job *job)
 	int ret = 0;
 	struct order_options o = { &job->machine, job->opts->effort };
 
-	interrupt_catch();
+	/* Inside a build the signal is for the build: half a search must not pass for a plan there. */
+	if (!job->opts->unattended)
+		interrupt_catch();
 	if (wants_cache_order(job))
 		ret = order_for_cache(&job->cg, &o, job->trace, &job->after);
 	else
 		ret = order_guarded(job);
-	interrupt_release();
+	if (!job->opts->unattended)
+		interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
 	if (job->machine.text_page > 4096) {

@@ -39,7 +39,7 @@ struct job_options {
 	bool as_seen;			/* do not complete the profile */
 	bool allow_regress;		/* roots may need more ITLB entries than in link order */
 	bool force;			/* go on with damaged input and with profiles that hardly match */
-	bool unattended;		/* inside a build, where nobody can answer a message with --force */
+	bool unattended;		/* inside a build: nobody can answer with --force, and a signal ends it */
 };
 
 struct job {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The linker wrapper, on small synthetic kernels.
 load kernel.bash
+load faults.bash
 
 setup() {
 	cd "$BATS_TEST_TMPDIR"
@@ -459,6 +460,31 @@ nothing_left() {
 	run kernel_link vmlinux
 	[ "$status" -eq 1 ]
 	[ ! -e vmlinux ]
+}
+
+@test "in one build: interrupted while it plans, the build ends, and half a plan is none" {
+	local top=$OLDPWD n status ended=0
+	make_faults "$top"
+	./inject any EIO 0 "$HOTTEXT" --version 9> n > version || skip "ptrace is not to be had here"
+	echo '$SIG{INT} = "DEFAULT"; exec @ARGV' > int.pl
+	export HOTTEXT_PROFILE=p.hot
+	LINK="./inject any INT 0 $HOTTEXT ld" kernel_link vmlinux 9> n
+	for ((n = 4; n < $(cat n); n += 4)); do
+		rm -rf vmlinux .hottext
+		status=0
+		# Under bats SIGINT is ignored in what it starts.
+		LINK="perl int.pl ./inject any INT $n $HOTTEXT ld" kernel_link vmlinux 2> err || status=$?
+		if grep -q ' samples, ' err && ! grep -q 'no fetch trace' err; then
+			echo "call $n: status $status"
+			[ $status -eq 130 ]
+			[ ! -e .hottext/plan/inputs ]
+			[ ! -e vmlinux ]
+			[ -z "$(find . -name '*hottext-*')" ]
+			ended=$((ended + 1))
+		fi
+		if grep interrupted err; then return 1; fi
+	done
+	[ $ended -gt 0 ]
 }
 
 @test "vmlinux is a copy of vmlinux.unstripped: one map serves both, by either name" {

@@ -23,6 +23,7 @@
 #include "lib/fnv.h"
 #include "lib/index.h"
 #include "lib/mem.h"
+#include "lib/progress.h"
 
 static int print_content(FILE *fp, const char *what, const char *path)
 {
@@ -194,7 +195,7 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 		ret = optimize_for_wrapper(trial, w->line.output, map, NULL, profile, dir);
 	if (!ret && linker_resizes(trial))
 		ret = settle_plan(w, trial, map, profile, dir);
-	if (!ret && write_file(note_path, inputs))
+	if (!ret && (interrupted() || write_file(note_path, inputs)))
 		ret = EXIT_FAILED;
 	unlink(trial);
 	unlink(map);
