@@ -6,15 +6,18 @@
 #include <stdlib.h>
 
 int verbosity;
+FILE *error_stream;
 
 static void report(const char *kind, const char *fmt, va_list ap)
 {
+	FILE *fp = error_stream ? error_stream : stderr;
+
 	fflush(stdout);
-	flockfile(stderr);
-	fprintf(stderr, "hottext: %s", kind);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	funlockfile(stderr);
+	flockfile(fp);
+	fprintf(fp, "hottext: %s", kind);
+	vfprintf(fp, fmt, ap);
+	fputc('\n', fp);
+	funlockfile(fp);
 }
 
 /* Names in parentheses: `make messages` has macros of these names, which count the calls. */
@@ -73,6 +76,6 @@ void (die)(const char *fmt, ...)
 
 void bug(const char *file, int line, const char *cond)
 {
-	fprintf(stderr, "hottext: bug: %s:%d: %s\n", file, line, cond);
+	fprintf(error_stream ? error_stream : stderr, "hottext: bug: %s:%d: %s\n", file, line, cond);
 	abort();
 }

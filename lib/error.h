@@ -3,6 +3,8 @@
 #ifndef LIB_ERROR_H
 #define LIB_ERROR_H
 
+#include <stdio.h>
+
 /* Exit statuses of every command. */
 enum exit_status {
 	EXIT_DONE = 0,	/* did what was asked */
@@ -10,6 +12,9 @@ enum exit_status {
 	EXIT_USAGE = 2,	/* the command line is wrong */
 	EXIT_NO = 3,	/* ran fine, and the answer is no */
 };
+
+/* Where messages go; NULL: to stderr. For a process whose stderr others write to as well. */
+extern FILE *error_stream;
 
 /* Set from -v and -q: verbosity 0 is normal, each -v adds one, -q makes it -1. */
 extern int verbosity;

@@ -240,6 +240,7 @@ make_tree() {
 	cp "$TOP/tests/data/ftrace/graph.dat" trace.dat
 	fails start:EAGAIN "cannot read 'trace.dat': Resource temporarily unavailable" "${collect[@]}" trace.dat
 	fails wait:ECHILD "cannot read 'trace.dat': No child processes" "${collect[@]}" trace.dat
+	fails write:ENOSPC "cannot write what 'trace.dat' tells to a temporary file: No space left on device" "${collect[@]}" trace.dat
 	for cut in "$seeds"/tracerepair/{version-6-cut,small-cut}; do
 		fails write:ENOSPC "cannot copy '$cut' to a temporary file: No space left on device" \
 			"${collect[@]}" --force "$cut"

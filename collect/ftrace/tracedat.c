@@ -328,10 +328,10 @@ static int read_fd(int fd, const char *name, const struct collect_options *opts,
 }
 
 /*
- * What the C library says of a heap that libtracecmd broke, to descriptor 2, is no message of ours. Nor is what a
- * sanitizer says; ASAN_OPTIONS=log_path=FILE has it.
+ * What libtracecmd says of a damaged file, and the C library of a heap that it broke, is no message of ours. Nor is
+ * what a sanitizer says; ASAN_OPTIONS=log_path=FILE has it.
  */
-static void silence_libc(void)
+static void silence_others(void)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC), fd = null < 0 ? -1 : dup(STDERR_FILENO);
 	FILE *ours = fd < 0 ? NULL : fdopen(fd, "w");
@@ -339,7 +339,7 @@ static void silence_libc(void)
 	if (!ours)
 		return;
 	setvbuf(ours, NULL, _IONBF, 0);
-	stderr = ours;
+	error_stream = ours;
 	dup2(null, STDERR_FILENO);
 }
 
@@ -352,11 +352,15 @@ static void child(int fd, FILE *out, const char *name, const struct collect_opti
 	signal(SIGSEGV, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);
-	silence_libc();
+	silence_others();
 	if (read_fd(fd, name, opts, &p) < 0)
 		_exit(EXIT_FAILED);
 	profile_write(&p, out);
-	_exit(fflush(out) || ferror(out) ? EXIT_FAILED : EXIT_DONE);
+	if (fflush(out) || ferror(out)) {
+		error("cannot write what '%s' tells to a temporary file: %s", name, strerror(errno));
+		_exit(EXIT_FAILED);
+	}
+	_exit(EXIT_DONE);
 }
 
 static int wait_for(pid_t pid, const char *name)
