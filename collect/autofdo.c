@@ -31,7 +31,7 @@ struct autofdo {
 	struct input *in;
 	uint32_t func;		/* whose body is read; INDEX_NONE: not the kernel's */
 	bool in_body;
-	uint64_t nr, resolved;
+	uint64_t nr, resolved, unresolved;
 };
 
 static uint32_t func_of(struct autofdo *x, const char *name)
@@ -75,10 +75,12 @@ static bool read_header(struct autofdo *x, char *line)
 		return false;
 	x->func = func_of(x, innermost(line));
 	x->in_body = true;
-	x->nr += total;
-	if (x->func == INDEX_NONE)
+	add_count(&x->nr, total);
+	if (x->func == INDEX_NONE) {
+		add_count(&x->unresolved, total);
 		return true;
-	x->resolved += total;
+	}
+	add_count(&x->resolved, total);
 	profile_add_samples(x->p, x->func, PROFILE_OFF_UNKNOWN, total);
 	profile_add_entries(x->p, x->func, entries);
 	return true;
@@ -145,7 +147,7 @@ static int read_autofdo(struct input *in, const char *path, const struct collect
 			source_set_kernel(s, opts->syms);
 		s->samples = s->kernel = x.nr;
 		s->resolved = x.resolved;
-		s->unresolved = x.nr - x.resolved;
+		s->unresolved = x.unresolved;
 	}
 	chain_release(&x.chain);
 	return ret;

@@ -7,6 +7,7 @@
 #include "collect/root.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 #include "lib/symtab.h"
 
 enum {
@@ -394,7 +395,7 @@ static uint32_t add_seen(struct chain *c, int kind, const void *key, uint32_t nr
 	ALLOC_GROW(c->seen_items[kind], x->nr_keys, c->alloc_seen[kind]);
 	struct chain_seen *seen = &c->seen_items[kind][i];
 	if (i < had) {
-		seen->pending += s->weight;
+		add_count(&seen->pending, s->weight);
 	} else {
 		const struct chain_frame *frames = key;
 
@@ -439,7 +440,7 @@ void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_
 {
 	struct chain_seen *seen = &c->seen_items[1][t.id];
 
-	seen->pending += s->weight;
+	add_count(&seen->pending, s->weight);
 	count_kernel(c, seen->resolved);
 	link_task(c, seen->path, s);
 }
@@ -448,10 +449,10 @@ void chain_finish(struct chain *c, struct profile_source *source)
 {
 	flush_seen(c);
 	flush_nexts(c);
-	source->samples += c->samples;
-	source->kernel += c->kernel;
-	source->resolved += c->resolved;
-	source->unresolved += c->unresolved;
+	add_count(&source->samples, c->samples);
+	add_count(&source->kernel, c->kernel);
+	add_count(&source->resolved, c->resolved);
+	add_count(&source->unresolved, c->unresolved);
 }
 
 /* The branch itself: a call when it enters another function, or this one anew, by its first byte. */

@@ -28,7 +28,7 @@ struct fdata {
 	struct input *in;
 	char *event;
 	bool samples;		/* not branches */
-	uint64_t nr, kernel, resolved;
+	uint64_t nr, kernel, resolved, unresolved;
 };
 
 /* One field: up to a blank that no backslash stands before. NULL at the line's end. */
@@ -90,11 +90,14 @@ static bool get_end(struct fdata *x, char **line, struct chain_frame *place, boo
 
 static void add_sample(struct fdata *x, const struct chain_frame *at, bool inside, uint64_t count)
 {
-	x->nr += count;
-	x->kernel += inside ? count : 0;
-	if (at->func == INDEX_NONE)
+	add_count(&x->nr, count);
+	if (inside)
+		add_count(&x->kernel, count);
+	if (at->func == INDEX_NONE) {
+		add_count(&x->unresolved, inside ? count : 0);
 		return;
-	x->resolved += count;
+	}
+	add_count(&x->resolved, count);
 	profile_add_samples(x->p, at->func, at->off, count);
 }
 
@@ -176,7 +179,7 @@ static int read_fdata(struct input *in, const char *path, const struct collect_o
 		s->samples = x.nr;
 		s->kernel = x.kernel;
 		s->resolved = x.resolved;
-		s->unresolved = x.kernel - x.resolved;
+		s->unresolved = x.unresolved;
 	}
 	chain_release(&x.chain);
 	free(x.event);

@@ -42,6 +42,7 @@ struct folded {
 	uint32_t nr_frames, alloc_frames;
 	struct chain_frame *places;
 	uint32_t alloc_places;
+	struct profile_source more;	/* counts of lines beyond the one sample of each that the chain counts */
 	bool any_mark;			/* some line so far had marks */
 	bool guessed;			/* some line had none, and held kernel frames */
 };
@@ -185,7 +186,7 @@ static void add_stack(struct folded *x, uint64_t count)
 	uint32_t first = find_kernel(x), nr = 0;
 
 	if (first >= x->nr_frames) {
-		c->samples += count;
+		add_count(&x->more.samples, count);
 		return;
 	}
 	ALLOC_GROW(x->places, x->nr_frames, x->alloc_places);
@@ -204,10 +205,9 @@ static void add_stack(struct folded *x, uint64_t count)
 	}
 	struct chain_sample s = { count, CHAIN_NO_TASK, 0 };
 	chain_add(c, x->places, nr, &s);
-	/* The line stands for count samples, of which chain_add() counted one. */
-	c->samples += count - 1;
-	c->kernel += count - 1;
-	*(x->places[0].func != INDEX_NONE ? &c->resolved : &c->unresolved) += count - 1;
+	add_count(&x->more.samples, count - 1);
+	add_count(&x->more.kernel, count - 1);
+	add_count(x->places[0].func != INDEX_NONE ? &x->more.resolved : &x->more.unresolved, count - 1);
 }
 
 static int read_lines(struct folded *x, struct input *in, bool force)
@@ -244,6 +244,7 @@ static int finish(struct folded *x, struct input *in, const char *reader)
 	if (syms)
 		source_set_kernel(s, syms);
 	chain_finish(&x->chain, s);
+	profile_add_totals(s, &x->more);
 	if (x->guessed)
 		note("'%s': no frame is marked _[k]; the kernel is taken to begin at its entries%s", input_name(in),
 		     syms ? ", or to be all frames of a stack that it knows" : "");
@@ -349,7 +350,7 @@ static int read_block(struct folded *x, struct input *in)
 		if (chosen)
 			add_block(x, text, count);
 		else
-			x->chain.samples += count;
+			add_count(&x->more.samples, count);
 		ret = 0;
 		break;
 	}

@@ -8,6 +8,7 @@
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 
 /* Inputs of one host, or of one set of hosts. */
 struct share {
@@ -65,7 +66,7 @@ static void add_share(struct shares *sh, unsigned int input, const struct profil
 	ALLOC_GROW(sh->items, sh->keys.nr_keys, sh->alloc_items);
 	if (i == had)
 		sh->items[i] = (struct share){ 0, nr ? nr : 1 };
-	sh->items[i].kernel += profile_totals(p).kernel;
+	add_count(&sh->items[i].kernel, profile_totals(p).kernel);
 	sh->of_input[input] = i;
 	free(hosts);
 	free(key);

@@ -106,13 +106,13 @@ static void add_counters(struct profile *p, const struct symtab *st, const unsig
 			continue;
 		/* The last counter also takes what lies beyond: modules. */
 		const struct sym *s = i + 1 < nr ? owner(st, st->stext_addr + i * step, step, &at) : NULL;
-		src->samples += ticks;
-		src->kernel += ticks;
+		add_count(&src->samples, ticks);
+		add_count(&src->kernel, ticks);
 		if (!s) {
-			src->unresolved += ticks;
+			add_count(&src->unresolved, ticks);
 			continue;
 		}
-		src->resolved += ticks;
+		add_count(&src->resolved, ticks);
 		profile_add_samples(p, profile_func(p, s->id), (uint32_t)(at - s->addr), ticks);
 	}
 }
@@ -202,13 +202,13 @@ static int read_text(struct input *in, const char *path, const struct collect_op
 		}
 		if (!strcmp(name, "total"))
 			continue;
-		src.samples += ticks;
+		add_count(&src.samples, ticks);
 		if (!strcmp(name, "*unknown*")) {
-			src.unresolved += ticks;
+			add_count(&src.unresolved, ticks);
 			continue;
 		}
 		const struct ftrace_place *at = ftrace_names_text(&names, name);
-		*(at->resolved ? &src.resolved : &src.unresolved) += ticks;
+		add_count(at->resolved ? &src.resolved : &src.unresolved, ticks);
 		profile_add_samples(p, at->func, PROFILE_OFF_UNKNOWN, ticks);
 	}
 	if (!ret && input_failed(in))

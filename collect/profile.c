@@ -8,6 +8,7 @@
 #include "collect/profile_text.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 
 const char *const path_kind_names[NR_PATH_KINDS] = {
 	[PATH_SYSCALL] = "syscall",
@@ -52,12 +53,6 @@ void profile_release(struct profile *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Stops at the top instead of wrapping, which keeps addition associative and commutative. */
-static void add(uint64_t *to, uint64_t n)
-{
-	*to = *to > UINT64_MAX - n ? UINT64_MAX : *to + n;
-}
-
 /* Add weight to the item of that key. */
 static uint32_t add_item(struct index *x, uint64_t **weights, uint32_t *alloc, const void *key, size_t len,
 			 uint64_t weight)
@@ -67,7 +62,7 @@ static uint32_t add_item(struct index *x, uint64_t **weights, uint32_t *alloc, c
 	ALLOC_GROW(*weights, x->nr_keys, *alloc);
 	if (id == had)
 		(*weights)[id] = 0;
-	add(&(*weights)[id], weight);
+	add_count(&(*weights)[id], weight);
 	return id;
 }
 
@@ -101,7 +96,7 @@ void profile_add_touch(struct profile *p, uint32_t func, uint32_t chunk, uint64_
 void profile_add_samples(struct profile *p, uint32_t func, uint32_t off, uint64_t weight)
 {
 	BUG_ON(func >= p->names.nr_keys);
-	add(&p->funcs[func].samples, weight);
+	add_count(&p->funcs[func].samples, weight);
 	if (off < PROFILE_MAX_BYTES)
 		profile_add_touch(p, func, off / PROFILE_CHUNK, weight);
 }
@@ -109,7 +104,7 @@ void profile_add_samples(struct profile *p, uint32_t func, uint32_t off, uint64_
 void profile_add_entries(struct profile *p, uint32_t func, uint64_t count)
 {
 	BUG_ON(func >= p->names.nr_keys);
-	add(&p->funcs[func].calls, count);
+	add_count(&p->funcs[func].calls, count);
 }
 
 void profile_add_call(struct profile *p, uint32_t caller, uint32_t off, uint32_t callee, uint64_t count)
@@ -232,7 +227,7 @@ uint32_t profile_add_path(struct profile *p, enum path_kind kind, uint32_t root,
 void profile_add_path_weight(struct profile *p, uint32_t path, uint64_t weight)
 {
 	BUG_ON(path >= p->paths.nr_keys);
-	add(&p->path_weights[path], weight);
+	add_count(&p->path_weights[path], weight);
 }
 
 struct profile_path profile_get_path(const struct profile *p, uint32_t path)
@@ -294,13 +289,13 @@ void profile_set(char **field, const char *value)
 	free(had);
 }
 
-static void add_totals(struct profile_source *to, const struct profile_source *s)
+void profile_add_totals(struct profile_source *to, const struct profile_source *s)
 {
-	add(&to->samples, s->samples);
-	add(&to->kernel, s->kernel);
-	add(&to->resolved, s->resolved);
-	add(&to->unresolved, s->unresolved);
-	add(&to->lost, s->lost);
+	add_count(&to->samples, s->samples);
+	add_count(&to->kernel, s->kernel);
+	add_count(&to->resolved, s->resolved);
+	add_count(&to->unresolved, s->unresolved);
+	add_count(&to->lost, s->lost);
 }
 
 struct profile_source profile_totals(const struct profile *p)
@@ -308,7 +303,7 @@ struct profile_source profile_totals(const struct profile *p)
 	struct profile_source sum = { 0 };
 
 	for (uint32_t i = 0; i < p->nr_sources; i++)
-		add_totals(&sum, &p->sources[i]);
+		profile_add_totals(&sum, &p->sources[i]);
 	return sum;
 }
 
@@ -342,7 +337,7 @@ static void settle_sources(struct profile *p)
 			p->sources[out++] = p->sources[i];
 			continue;
 		}
-		add_totals(&p->sources[p->source_of_key[id]], &p->sources[i]);
+		profile_add_totals(&p->sources[p->source_of_key[id]], &p->sources[i]);
 		free_source(&p->sources[i]);
 	}
 	p->nr_sources = p->nr_settled = out;
@@ -356,7 +351,7 @@ void profile_merge_source(struct profile *p, const struct profile_source *s)
 	profile_set(&to->host, s->host);
 	profile_set(&to->release, s->release);
 	profile_set(&to->build_id, s->build_id);
-	add_totals(to, s);
+	profile_add_totals(to, s);
 	settle_sources(p);
 }
 
@@ -366,8 +361,8 @@ static uint32_t *merge_funcs(struct profile *dst, const struct profile *src)
 
 	for (uint32_t i = 0; i < src->names.nr_keys; i++) {
 		map[i] = profile_func(dst, profile_func_name(src, i));
-		add(&dst->funcs[map[i]].samples, src->funcs[i].samples);
-		add(&dst->funcs[map[i]].calls, src->funcs[i].calls);
+		add_count(&dst->funcs[map[i]].samples, src->funcs[i].samples);
+		add_count(&dst->funcs[map[i]].calls, src->funcs[i].calls);
 	}
 	return map;
 }

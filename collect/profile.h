@@ -170,6 +170,9 @@ struct profile_source *profile_add_source(struct profile *p, const char *reader)
 /* Set a string field of a source to a copy of value; NULL or "" is "-". */
 void profile_set(char **field, const char *value);
 
+/* Add the counts of s. */
+void profile_add_totals(struct profile_source *to, const struct profile_source *s);
+
 /* Add a source's counts to the one of equal (reader, event, host, release, build_id). */
 void profile_merge_source(struct profile *p, const struct profile_source *s);
 

@@ -307,7 +307,7 @@ static int read_next(struct text_reader *r, char *line, size_t len)
 	ALLOC_GROW(r->pending_weights, r->pending.nr_keys, r->alloc_pending);
 	if (i == had)
 		r->pending_weights[i] = 0;
-	r->pending_weights[i] += weight;
+	add_count(&r->pending_weights[i], weight);
 	return 0;
 }
 
@@ -321,7 +321,7 @@ static void settle_nexts(struct text_reader *r)
 		if (find_paths(r, r->pending.keys[i].data, &path, &next))
 			profile_add_next(r->p, path, next, r->pending_weights[i]);
 		else
-			dropped += r->pending_weights[i];
+			add_count(&dropped, r->pending_weights[i]);
 	}
 	if (dropped)
 		warn("'%s': %llu successions dropped, their paths are missing", input_name(r->in),

@@ -22,4 +22,10 @@ bool parse_double(const char *s, double *out);
 bool scan_hex(const char **p, uint64_t *out);
 bool scan_dec(const char **p, uint64_t *out);
 
+/* Counts stop at the top instead of wrapping, which keeps their addition associative and commutative. */
+static inline void add_count(uint64_t *to, uint64_t n)
+{
+	*to = *to > UINT64_MAX - n ? UINT64_MAX : *to + n;
+}
+
 #endif

@@ -173,6 +173,31 @@ fleet() {
 	[ "$(grep -c '^source' "$dir/twice")" -eq 1 ]
 }
 
+@test "counts stop at 2^64 - 1, in any order and any kind of text" {
+	most=18446744073709551615
+	half=9223372036854775808
+	{ echo "next 43ad24cf9812dc7c 43ad25cf9812de2f $most"; echo "next 43ad24cf9812dc7c 43ad25cf9812de2f 2"; } >"$dir/next"
+	printf 'path 43ad24cf9812dc7c syscall a 1 a b\npath 43ad25cf9812de2f syscall a 1 a c\n' >"$dir/path"
+	cat "$dir/next" "$dir/path" | "$HOTTEXT" collect -q - >"$dir/a"
+	cat "$dir/path" "$dir/next" | "$HOTTEXT" collect -q - >"$dir/b"
+	cmp "$dir/a" "$dir/b"
+	grep -qx "next 43ad24cf9812dc7c 43ad25cf9812de2f $most" "$dir/a"
+	cat "$dir/next" | sed "s/ [0-9]*$/ $half/" | "$HOTTEXT" collect - 2>&1 >/dev/null | grep -q " $most successions dropped"
+	for i in 1 2 3; do echo "a_[k];b_[k] $half"; done >"$dir/folded"
+	printf "@[\n    b+1\n    do_syscall_64+9\n]: $half\n%.0s" 1 2 3 >"$dir/bpftrace"
+	printf "1 b 3c 1 c 0 0 $half\n%.0s" 1 2 3 >"$dir/fdata"
+	printf "b:$half:1\n 1: 1\n%.0s" 1 2 3 >"$dir/autofdo"
+	printf "$half b 1.0\n%.0s" 1 2 3 >"$dir/readprofile"
+	for kind in folded bpftrace fdata autofdo readprofile; do
+		collect_to out "$dir/$kind"
+		grep -q "^source $kind .* $most $most $most 0 0$" "$dir/out"
+		grep -q "^func b $most " "$dir/out"
+	done
+	sed 's/_\[k\]/x/g' "$dir/folded" >"$dir/user"
+	collect_to out "$dir/user"
+	grep -q "^source folded .* $most 0 0 0 0$" "$dir/out"
+}
+
 @test "--normalize: each host weighs as the busiest does; sources keep their counts" {
 	for h in alpha:10 beta:1000; do
 		printf 'hottext-profile 1\nsource perf.data cycles %s - - %s %s %s 0 0\nfunc on_%s %s 0\n' \

@@ -6,6 +6,7 @@
 
 #include "fetch.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 #include "lib/symtab.h"
 
 void fetch_paths_init(struct fetch_paths *w, const struct fetch *f, const struct symtab *syms,
@@ -371,28 +372,35 @@ static void add_samples(struct fetch_paths *w, const struct fetch_piece *p, uint
 	}
 }
 
+static uint64_t times(uint64_t runs, uint32_t insns)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(runs, insns, &product) ? UINT64_MAX : product;
+}
+
 static void finish_block(struct fetch_paths *w, uint32_t block, struct profile_source *s)
 {
 	const struct fetch_mapped *b = &w->map.blocks[block];
 	const struct fetch_piece *p = first_piece(w, block);
-	uint64_t insns = w->runs[block] * w->fetch->blocks[block].insns;
+	uint64_t insns = times(w->runs[block], w->fetch->blocks[block].insns);
 
-	s->samples += insns;
+	add_count(&s->samples, insns);
 	if (b->where == FETCH_USER)
 		return;
-	s->kernel += insns;
+	add_count(&s->kernel, insns);
 	if (!b->nr_pieces) {
-		s->unresolved += insns;
+		add_count(&s->unresolved, insns);
 		return;
 	}
-	s->resolved += insns;
+	add_count(&s->resolved, insns);
 	for (uint32_t i = 0; i < b->nr_pieces; i++) {
 		/* No layout matters to untranslated code: its time counts, its place does not. */
 		if (b->where == FETCH_REAL)
 			profile_add_samples(w->profile, w->func_ids[p[i].func], PROFILE_OFF_UNKNOWN,
-					    w->runs[block] * p[i].insns);
+					    times(w->runs[block], p[i].insns));
 		else
-			add_samples(w, &p[i], w->runs[block] * p[i].insns);
+			add_samples(w, &p[i], times(w->runs[block], p[i].insns));
 	}
 	if (w->entries[block])
 		profile_add_entries(w->profile, w->func_ids[p->func], w->entries[block]);
