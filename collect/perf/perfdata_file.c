@@ -323,18 +323,37 @@ static bool feature_read(uint64_t feat)
 	       feat == FEAT_EVENT_DESC || feat == FEAT_DIR_FORMAT;
 }
 
-/* The 256 bits are u64s in the recorder's byte order. */
+/* The 256 bits as u64s in the recorder's byte order. */
 static bool has_feature(const unsigned char *bits, uint64_t feat, bool swap)
 {
 	return perfdata_u64(bits + feat / 64 * 8, swap) >> feat % 64 & 1;
 }
 
+/*
+ * They are the recorder's unsigned longs: where those have 32 bits and the big end
+ * first, each u64 has its halves exchanged. Every recorder sets the host name's bit,
+ * so that one tells.
+ */
+static void order_features(unsigned char *bits, bool swap)
+{
+	unsigned char half[4];
+
+	if (has_feature(bits, FEAT_HOSTNAME, swap) || !has_feature(bits, FEAT_HOSTNAME + 32, swap))
+		return;
+	for (unsigned char *p = bits; p < bits + FEAT_LAST / 8; p += 8) {
+		memcpy(half, p, 4);
+		memcpy(p, p + 4, 4);
+		memcpy(p + 4, half, 4);
+	}
+}
+
 /* The table behind the records: one section for each bit. */
-static void read_features(struct file *f, const unsigned char *bits)
+static void read_features(struct file *f, unsigned char *bits)
 {
 	struct perfdata *d = f->d;
 	struct section table = { d->data_off + d->data_size, 0 };
 
+	order_features(bits, d->swap);
 	for (uint64_t feat = 0; feat < FEAT_LAST; feat++)
 		table.size += has_feature(bits, feat, d->swap) ? 16 : 0;
 	unsigned char *entries = load(f, table);
@@ -362,7 +381,7 @@ static void read_features(struct file *f, const unsigned char *bits)
 	free(entries);
 }
 
-static int read_header(struct file *f, const unsigned char *h)
+static int read_header(struct file *f, unsigned char *h)
 {
 	struct perfdata *d = f->d;
 

@@ -76,6 +76,7 @@ static int tear_down(void **state)
 struct result {
 	int ret;
 	struct profile_source totals;
+	char host[16];
 	char *text;	/* of the profile without its sources */
 };
 
@@ -99,6 +100,8 @@ static struct result run_reader(const char *event, bool force)
 
 	r.ret = collect_file(path, &opts, &p);
 	r.totals = profile_totals(&p);
+	if (p.nr_sources)
+		snprintf(r.host, sizeof(r.host), "%s", p.sources[0].host);
 	FILE *fp = open_memstream(&r.text, &len);
 	profile_write(&p, fp);
 	fclose(fp);
@@ -605,6 +608,30 @@ static void test_other_kernel(void **state)
 	free(f.records.p);
 }
 
+/* The header's feature bits are unsigned longs of the recorder. */
+static void test_long32(void **state)
+{
+	static const unsigned char other[20] = { 1, 2, 3 };
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct build f = usual(i & 1, false);
+
+		f.host = "board";
+		f.long32 = i & 2;
+		f.build_id = other;
+		struct result r = read_build(&f, NULL, false);
+		assert_int_equal(r.ret, -1);
+		free(r.text);
+		f.build_id = syms.build_id;
+		r = read_build(&f, NULL, false);
+		check_usual(r);
+		assert_string_equal(r.host, "board");
+		free(r.text);
+		free(f.records.p);
+	}
+}
+
 static void test_directory(void **state)
 {
 	struct build f = usual(true, false);
@@ -698,7 +725,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_modes), cmocka_unit_test(test_attr_sizes), cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_stdin), cmocka_unit_test(test_fields), cmocka_unit_test(test_events),
-		cmocka_unit_test(test_repeats),
+		cmocka_unit_test(test_repeats), cmocka_unit_test(test_long32),
 		cmocka_unit_test(test_lost), cmocka_unit_test(test_outside), cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_other_kernel), cmocka_unit_test(test_directory), cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_garbled),

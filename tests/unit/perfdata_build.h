@@ -72,6 +72,8 @@ struct build_event {
 
 struct build {
 	bool big, pipe;
+	bool long32;		/* the recorder's unsigned long has 32 bits */
+	const char *host;	/* NULL: not told */
 	uint32_t attr_size;	/* bytes that the recorder's attr has; 0: 112 */
 	struct build_event events[4];
 	unsigned int nr_events;
@@ -113,7 +115,6 @@ static inline void put_build_id(struct bytes *b, const struct build *f)
 	put_str(b, "[kernel.kallsyms]");
 }
 
-/* Features: build-id (2), arch (6), event descriptions (12). */
 static inline void put_event_desc(struct bytes *b, const struct build *f)
 {
 	put32(b, f->nr_events);
@@ -127,9 +128,10 @@ static inline void put_event_desc(struct bytes *b, const struct build *f)
 	}
 }
 
+/* Features: build-id (2), host name (3), arch (6), event descriptions (12). */
 static inline void put_features(struct bytes *out, const struct build *f, uint64_t *bits)
 {
-	struct bytes sec[3] = { { .big = f->big }, { .big = f->big }, { .big = f->big } };
+	struct bytes sec[4] = { { .big = f->big }, { .big = f->big }, { .big = f->big }, { .big = f->big } };
 	uint64_t off;
 	int nr = 0;
 
@@ -140,6 +142,10 @@ static inline void put_features(struct bytes *out, const struct build *f, uint64
 		put_record(&sec[nr++], 67, 1, &id);
 		free(id.p);
 		*bits |= 1 << 2;
+	}
+	if (f->host) {
+		put_feat_str(&sec[nr++], f->host);
+		*bits |= 1 << 3;
 	}
 	if (f->arch) {
 		put_feat_str(&sec[nr++], f->arch);
@@ -215,7 +221,8 @@ static inline void build_file(struct bytes *out, const struct build *f)
 	put(out, f->records.p, f->records.n);
 	put_features(out, f, &bits);
 	struct bytes word = { .big = f->big };
-	put64(&word, bits);
+	put_int(&word, bits, f->long32 ? 4 : 8);
+	put32(&word, 0);
 	memcpy(out->p + 72, word.p, 8);
 	free(word.p);
 }
