@@ -18,45 +18,94 @@ void perfdata_map_init(struct perfdata_map *m, const struct symtab *syms, struct
 	m->syms = syms;
 	m->modules = modules;
 	m->d = d;
+	m->low = UINT64_MAX;
 }
 
 void perfdata_map_release(struct perfdata_map *m)
 {
-	free(m->ranges);
+	while (m->nr_layers)
+		free(m->layers[--m->nr_layers].ranges);
 	index_release(&m->names);
 	memset(m, 0, sizeof(*m));
 }
 
-/* First range that ends behind addr. */
-static uint32_t find_range(const struct perfdata_map *m, uint64_t addr)
+/* All ranges of the later layer, and of the earlier one what they leave of it. Both are freed. */
+static struct perfdata_layer merge(struct perfdata_layer early, struct perfdata_layer late)
 {
-	uint32_t low = 0, high = m->nr_ranges;
+	/* Within a range of the early layer, each late one makes two of it at most. */
+	struct perfdata_range *all = xreallocarray(NULL, early.nr + 2 * (size_t)late.nr, sizeof(*all)), *to = all;
+	struct perfdata_range *e = early.ranges, *end = e + early.nr;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (m->ranges[mid].end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
+	for (const struct perfdata_range *l = late.ranges; l < late.ranges + late.nr; l++) {
+		for (; e < end && e->end <= l->start; e++)
+			*to++ = *e;
+		if (e < end && e->start < l->start) {
+			*to = *e;
+			to++->end = l->start;
+		}
+		*to++ = *l;
+		while (e < end && e->end <= l->end)
+			e++;
+		if (e < end && e->start < l->end)
+			e->start = l->end;
 	}
-	return low;
+	while (e < end)
+		*to++ = *e++;
+	free(early.ranges);
+	free(late.ranges);
+	return (struct perfdata_layer){ all, (uint32_t)(to - all) };
 }
 
-/* The new range replaces those it overlaps. */
+static void merge_last(struct perfdata_map *m)
+{
+	m->nr_layers--;
+	m->layers[m->nr_layers - 1] = merge(m->layers[m->nr_layers - 1], m->layers[m->nr_layers]);
+}
+
+/* The range that holds addr; NULL when none does. */
+static const struct perfdata_range *find_range(struct perfdata_map *m, uint64_t addr)
+{
+	if (!perfdata_map_may_name(m, addr))
+		return NULL;
+	/* As many look-ups as there are ranges pay for one array of all. */
+	if (m->nr_layers > 1 && m->nr_lookups++ >= m->nr_ranges) {
+		while (m->nr_layers > 1)
+			merge_last(m);
+		m->nr_lookups = 0;
+	}
+	for (uint32_t i = m->nr_layers; i-- > 0;) {
+		const struct perfdata_range *r = m->layers[i].ranges;
+		uint32_t low = 0, high = m->layers[i].nr;
+
+		while (low < high) {
+			uint32_t mid = low + (high - low) / 2;
+
+			if (r[mid].end <= addr)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (low < m->layers[i].nr && r[low].start <= addr)
+			return &r[low];
+	}
+	return NULL;
+}
+
+/* The new range hides what it covers of those before. */
 static void add_range(struct perfdata_map *m, uint64_t start, uint64_t len, const char *name,
 		      const struct module *module)
 {
 	if (!len || len > UINT64_MAX - start || m->nr_ranges >= MAX_RANGES)
 		return;
-	uint32_t first = find_range(m, start), last = first;
-	while (last < m->nr_ranges && m->ranges[last].start < start + len)
-		last++;
-	ALLOC_GROW(m->ranges, m->nr_ranges + 1, m->alloc_ranges);
-	memmove(m->ranges + first + 1, m->ranges + last, (m->nr_ranges - last) * sizeof(*m->ranges));
-	m->nr_ranges = m->nr_ranges + 1 - (last - first);
+	struct perfdata_range *r = xmalloc(sizeof(*r));
+	*r = (struct perfdata_range){ start, start + len, start, index_add_str(&m->names, name), module };
+	m->layers[m->nr_layers++] = (struct perfdata_layer){ r, 1 };
+	while (m->nr_layers > 1 && m->layers[m->nr_layers - 2].nr <= 2 * m->layers[m->nr_layers - 1].nr)
+		merge_last(m);
+	m->low = start < m->low ? start : m->low;
+	m->high = start + len > m->high ? start + len : m->high;
+	m->nr_ranges++;
 	m->nr_changes++;
-	m->ranges[first] = (struct perfdata_range){ start, start + len, index_add_str(&m->names, name), module };
 }
 
 /*
@@ -151,10 +200,7 @@ static bool add_text_poke(struct perfdata_map *m, const struct perfdata_record *
 		return false;
 	uint64_t addr = perfdata_u64(rec->body, swap);
 	uint16_t len = perfdata_u16(rec->body + 10, swap);
-	uint32_t at = find_range(m, addr);
-	if (symtab_find(m->syms, addr - m->slide))
-		return true;
-	if (at == m->nr_ranges || m->ranges[at].start > addr)
+	if (!symtab_find(m->syms, addr - m->slide) && !find_range(m, addr))
 		add_range(m, addr, len, "[text_poke]", NULL);
 	return true;
 }
@@ -174,14 +220,13 @@ bool perfdata_map_add(struct perfdata_map *m, const struct perfdata_record *rec,
 	}
 }
 
-const char *perfdata_map_name(const struct perfdata_map *m, uint64_t addr, uint64_t *off)
+const char *perfdata_map_name(struct perfdata_map *m, uint64_t addr, uint64_t *off)
 {
-	uint32_t at = find_range(m, addr);
+	const struct perfdata_range *r = find_range(m, addr);
 
-	if (at == m->nr_ranges || m->ranges[at].start > addr)
+	if (!r)
 		return NULL;
-	const struct perfdata_range *r = &m->ranges[at];
-	const struct module_func *f = r->module ? module_find(r->module, r->start, addr, off) : NULL;
+	const struct module_func *f = r->module ? module_find(r->module, r->load, addr, off) : NULL;
 	if (f)
 		return f->id;
 	*off = UINT64_MAX;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -481,6 +482,88 @@ static void test_outside(void **state)
 	free(f.records.p);
 }
 
+/* Ranges announced over each other: the latest that holds an address names it. */
+static void test_overlaps(void **state)
+{
+	enum { BASE_PAGES = 64, NR = 600 };
+	struct { uint64_t start, len; unsigned int hits; } ranges[NR] = { 0 };
+	struct build f = usual(false, false);
+	uint64_t random = 1;
+	char name[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < NR; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		ranges[i].start = 0xffffffffc0000000 + (random >> 40) % BASE_PAGES * 4096;
+		ranges[i].len = 16 + (random >> 33) % (i % 7 ? 4096 : 16 * 4096);
+		snprintf(name, sizeof(name), "prog_%u", i);
+		put_ksymbol(&f.records, ranges[i].start, (uint32_t)ranges[i].len, 1, name);
+		for (unsigned int k = 0; k < i % 5; k++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			uint64_t chain[] = { CONTEXT_KERNEL, 0xffffffffc0000000 + (random >> 40) % (BASE_PAGES * 4096) };
+			unsigned int at = i + 1;
+
+			put_sample(&f.records, 1, 0, 5000, chain, 2);
+			while (at && chain[1] - ranges[at - 1].start >= ranges[at - 1].len)
+				at--;
+			if (at)
+				ranges[at - 1].hits++;
+		}
+	}
+	struct result r = read_build(&f, NULL, false);
+	assert_int_equal(r.ret, 0);
+	for (unsigned int i = 0; i < NR; i++) {
+		snprintf(name, sizeof(name), "func prog_%u@[bpf] %u 0\n", i, ranges[i].hits);
+		if (ranges[i].hits)
+			want_line(r.text, name);
+	}
+	free(r.text);
+	free(f.records.p);
+}
+
+/* A program within a module's range, and a module over the end of another: what is left keeps its name. */
+static void test_parts(void **state)
+{
+	static const uint64_t offs[] = { 0x1000, 0x6010, 0x6100, 0x6fff, 0x7000, 0x8fff };
+	struct build f = usual(false, false);
+
+	(void)state;
+	put_mmap(&f.records, 1, 0xffffffffc0000000, 0x8000, 0, "/lib/modules/6.1/kernel/fs/ext4/ext4.ko");
+	put_ksymbol(&f.records, 0xffffffffc0006000, 0x100, 1, "bpf_prog_x");
+	put_mmap(&f.records, 1, 0xffffffffc0007000, 0x2000, 0, "/lib/modules/6.1/kernel/fs/fat.ko");
+	for (size_t i = 0; i < ARRAY_SIZE(offs); i++)
+		put_sample(&f.records, 1, 0, 5000, (uint64_t[]){ CONTEXT_KERNEL, 0xffffffffc0000000 + offs[i] }, 2);
+	struct result r = read_build(&f, NULL, false);
+	assert_int_equal(r.ret, 0);
+	want_line(r.text, "func [ext4] 3 0\n");
+	want_line(r.text, "func [fat] 2 0\n");
+	want_line(r.text, "func bpf_prog_x@[bpf] 1 0\n");
+	free(r.text);
+	free(f.records.p);
+}
+
+/* Processor time for many ranges, upwards or downwards. */
+static clock_t time_of_flood(bool down)
+{
+	enum { NR = 150000 };
+	struct build f = usual(false, false);
+
+	for (uint64_t i = 0; i < NR; i++)
+		put_ksymbol(&f.records, 0xffffffffc0000000 + (down ? NR - i : i) * 64, 32, 1, "prog");
+	clock_t begin = clock();
+	check_usual(read_build(&f, NULL, false));
+	free(f.records.p);
+	return clock() - begin;
+}
+
+static void test_flood(void **state)
+{
+	clock_t up = time_of_flood(false);
+
+	(void)state;
+	assert_true(time_of_flood(true) < 5 * up + CLOCKS_PER_SEC / 4);
+}
+
 /*
  * Chains that begin alike, are parts of each other, come back into the kernel, or only differ in user mode, again and
  * again and in turn. What is remembered of them is so in our byte order only: the other one is the yardstick.
@@ -725,7 +808,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_modes), cmocka_unit_test(test_attr_sizes), cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_stdin), cmocka_unit_test(test_fields), cmocka_unit_test(test_events),
-		cmocka_unit_test(test_repeats), cmocka_unit_test(test_long32),
+		cmocka_unit_test(test_repeats), cmocka_unit_test(test_long32), cmocka_unit_test(test_overlaps),
+		cmocka_unit_test(test_parts), cmocka_unit_test(test_flood),
 		cmocka_unit_test(test_lost), cmocka_unit_test(test_outside), cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_other_kernel), cmocka_unit_test(test_directory), cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_garbled),
