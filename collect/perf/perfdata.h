@@ -31,8 +31,8 @@ enum perfdata_record_type {
 	PERFDATA_EVENT_UPDATE = 78, PERFDATA_FEATURE = 80, PERFDATA_COMPRESSED = 81, PERFDATA_COMPRESSED2 = 83,
 };
 
-/* header.misc: who was running. */
-enum { PERFDATA_CPUMODE_MASK = 7, PERFDATA_CPUMODE_KERNEL = 1, PERFDATA_CPUMODE_GUEST_KERNEL = 4 };
+/* header.misc: who was running; behind the hypervisor, guests. */
+enum { PERFDATA_CPUMODE_MASK = 7, PERFDATA_CPUMODE_KERNEL = 1, PERFDATA_CPUMODE_HYPERVISOR = 3 };
 
 /* Callchain context markers, the last 4095 addresses: what follows belongs to ... */
 #define PERFDATA_CONTEXT_KERNEL ((uint64_t)-128)
