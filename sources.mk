@@ -197,6 +197,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/lds/lds_lex.c \
 	ldscripts/wrapper/linkline.c \
 	ldscripts/wrapper/wrapper.c \
+	ldscripts/wrapper/wrapper_map.c \
 	ldscripts/wrapper/wrapper_module.c \
 	ldscripts/wrapper/wrapper_plan.c \
 	ldscripts/wrapper/wrapper_relocatable.c

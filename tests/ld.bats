@@ -533,3 +533,97 @@ nothing_left() {
 	"$HOTTEXT" ld -r -T module.lds -o ours.ko fs/file.o kernel/core.o
 	cmp plain.ko ours.ko
 }
+
+@test "a device stays one, as output and as map" {
+	mknod null c 1 3 2> why || skip "no device can be made here: $(cat why)"
+	make_kernel
+	plan <<< '*(.text.xfs_read)'
+	ln -s null link
+	for device in null link; do
+		kernel_link $device
+		HOTTEXT_PLAN=plan run kernel_link $device
+		stops 0 "hottext: warning: cannot order '$device': it is no regular file"
+	done
+	ln -s null vmlinux.o
+	"$HOTTEXT" ld -r -o vmlinux.o fs/file.o lib/memcpy.o
+	echo 'SECTIONS { __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > module.lds
+	ln -s null mod.ko
+	"$HOTTEXT" ld -r -T module.lds -o mod.ko fs/file.o kernel/core.o
+	[ -L link ] && [ -L vmlinux.o ] && [ -L mod.ko ]
+	HOTTEXT_PLAN=plan run kernel_link vmlinux -Map=null
+	stops 0 ""
+	order vmlinux _stext xfs_read vfs_read
+	rm vmlinux.o mod.ko
+	"$HOTTEXT" ld -r -Map=null -o vmlinux.o fs/file.o fs/xfs/file.o
+	"$HOTTEXT" ld -r -Map=null -T module.lds -o mod.ko fs/file.o kernel/core.o
+	[ -c null ]
+	nothing_left other
+}
+
+@test "a map goes where ld would write it: to stdout, into a folder, by the output's name" {
+	make_kernel
+	plan <<< '*(.text.xfs_read)'
+	echo 'SECTIONS { __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > module.lds
+	mkdir maps deep
+	export HOTTEXT_PLAN=plan
+	for way in -Map=- -M --print-map "-Map -"; do
+		kernel_link vmlinux $way < /dev/null > said
+		grep -q '^ \*(.text.xfs_read)' said
+		order vmlinux _stext xfs_read vfs_read
+		"$HOTTEXT" ld -r $way -o vmlinux.o fs/file.o fs/xfs/file.o > said
+		grep -q '^ \.text\.xfs_read' said
+	done
+	unset HOTTEXT_PLAN
+	"$HOTTEXT" ld -r -T module.lds -M -o mod.ko fs/file.o kernel/core.o > said
+	grep -q '^ \.text\.vfs_read' said
+	export HOTTEXT_PLAN=plan
+	kernel_link deep/vmlinux -Map=maps
+	kernel_link vmlinux -Map=maps/%
+	kernel_link vmlinux -Map=%.by
+	kernel_link vmlinux -Map=%
+	[ "$(echo maps/* deep/* *.map *.by)" = "maps/vmlinux.map deep/vmlinux vmlinux.map vmlinux.by" ] || { ls -R; return 1; }
+	grep -q '^ \*(.text.xfs_read)' maps/vmlinux.map
+	[ ! -e vmlinux.hottext-map ]
+}
+
+@test "a folder with a % in its name, which ld would replace" {
+	make_kernel
+	kernel_link old
+	mkdir a%2Fb
+	printf 'task;xfs_read_[k];schedule_[k] 50\n' > stacks.folded
+	export TMPDIR=$PWD/tmp
+	HOTTEXT_PROFILE=stacks.folded run kernel_link a%2Fb/vmlinux
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "hottext: cannot write in '$TMPDIR': No such file or directory" ]
+	mkdir tmp
+	kernel_link a%2Fb/vmlinux
+	cmp old a%2Fb/vmlinux
+	cmp <(tail -n +2 old.map | sed s/old//) <(tail -n +2 a%2Fb/vmlinux.map | sed s,a%2Fb/vmlinux,,)
+	HOTTEXT_PROFILE=stacks.folded kernel_link a%2Fb/vmlinux
+	"$HOTTEXT" verify -q --exact a%2Fb/.hottext/plan a%2Fb/vmlinux
+	"$HOTTEXT" ld -r -o a%2Fb/vmlinux.o fs/file.o fs/xfs/file.o
+	[ -z "$(ls tmp)" ]
+}
+
+@test "a link in the output's place goes, so that a kernel of before is not taken for the new one" {
+	make_kernel
+	echo '	call missing' | object bad.o
+	for what in vmlinux vmlinux.o; do
+		echo before > kernel.before
+		ln -sf kernel.before $what
+		case $what in
+		vmlinux) run kernel_link vmlinux bad.o ;;
+		*) run "$HOTTEXT" ld -r -o vmlinux.o missing.o ;;
+		esac
+		[ "$status" -eq 1 ]
+		[ ! -e $what ] && [ ! -L $what ]
+		[ "$(cat kernel.before)" = before ]
+		ln -sf kernel.before $what
+		case $what in
+		vmlinux) kernel_link vmlinux ;;
+		*) "$HOTTEXT" ld -r -o vmlinux.o fs/file.o ;;
+		esac
+		[ -f $what ] && [ ! -L $what ]
+		[ "$(cat kernel.before)" = before ]
+	done
+}

@@ -50,6 +50,10 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 	for (size_t k = 0; k < ARRAY_SIZE(longs) && !role; k++)
 		if (long_option(arg, longs[k].name, value))
 			role = longs[k].role;
+	if (!strcmp(arg, "-M") || !strcmp(arg, "--print-map") || !strcmp(arg, "-print-map")) {
+		*value = "-";
+		return ROLE_MAP;
+	}
 	if (!role && (arg[1] == 'T' || arg[1] == 'o') && !is_other_long(arg + 1)) {
 		role = arg[1] == 'T' ? ROLE_SCRIPT : ROLE_OUTPUT;
 		*value = arg[2] ? arg + 2 : NULL;

@@ -104,31 +104,48 @@ static char *map_beside(const char *output)
 	return xasprintf("%.*s.map", (int)len, output);
 }
 
-/* The link goes to a name of its own and is renamed when it is known to be good. */
+/* The link to tmp and what its map says of it; `beside` is where a map goes that nobody asked for. */
+static int link_and_judge(const struct wrapper *w, const struct fragment *f, const char *plan, const char *tmp,
+			  const char *beside)
+{
+	const char *asked = w->line.map && wrapper_map_is_plain(w) ? w->line.map : NULL;
+	char *own = asked ? NULL : wrapper_own_map(w, ".hottext-map");
+	struct match_count mc = { 0 };
+	int ret = asked || own ? wrapper_link(w, f, tmp, own, NULL) : EXIT_FAILED;
+
+	if (!ret && (match_in_map(&mc, f, own ? own : asked) || judge(w, &mc, plan)))
+		ret = EXIT_FAILED;
+	if (!ret && own && w->line.map)
+		ret = wrapper_give_map(w, own, NULL);
+	else if (!ret && own && mc.function_sections && keeps_map(w->line.output) && rename(own, beside))
+		ret = wrapper_give_map(w, own, beside);
+	wrapper_drop_map(own);
+	return ret;
+}
+
+/*
+ * The link goes to a name of its own and is renamed when it is known to be good. A map of an earlier link is
+ * removed: it would be of another kernel.
+ */
 static int link_checked(const struct wrapper *w, const struct fragment *f, const char *plan)
 {
-	char *tmp = xasprintf("%s.hottext-tmp", w->line.output);
-	char *map = w->line.map ? xstrdup(w->line.map) : map_beside(w->line.output);
-	struct match_count mc = { 0 };
+	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *beside = map_beside(w->line.output);
 
 	temp_remember(tmp);
 	if (!w->line.map)
-		temp_remember(map);
-	int ret = wrapper_link(w, f, tmp, w->line.map ? NULL : map, NULL);
+		unlink(beside);
+	int ret = link_and_judge(w, f, plan, tmp, beside);
 
-	if (!ret && (match_in_map(&mc, f, map) || judge(w, &mc, plan)))
-		ret = EXIT_FAILED;
 	if (!ret && rename(tmp, w->line.output)) {
 		error("cannot write '%s': %s", w->line.output, strerror(errno));
 		ret = EXIT_FAILED;
 	}
 	if (ret)
 		unlink(tmp);
-	if (!w->line.map && (ret || !mc.function_sections || !keeps_map(w->line.output)))
-		unlink(map);
-	temp_forget(map);
+	if (ret && !w->line.map)
+		unlink(beside);
 	temp_forget(tmp);
-	free(map);
+	free(beside);
 	free(tmp);
 	return ret;
 }
@@ -176,7 +193,7 @@ void wrapper_remove_output(const struct wrapper *w)
 {
 	struct stat st;
 
-	if (!lstat(w->line.output, &st) && S_ISREG(st.st_mode))
+	if (!lstat(w->line.output, &st) && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)))
 		unlink(w->line.output);
 }
 
@@ -266,6 +283,23 @@ static bool is_object_link(const struct linkline *line)
 	return line->relocatable && !line->script && !strcmp(base_name(line->output), "vmlinux.o");
 }
 
+/* A device, a pipe: nothing to rename over, nor to read again. */
+static bool is_no_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+static int pass_through(const struct wrapper *w)
+{
+	char **all = linkline_with(&w->line, w->ld, NULL, NULL, NULL, NULL);
+	int ret = run_replace(all);
+
+	linkline_free(all);
+	return ret;
+}
+
 int wrapper_run(int argc, char **argv)
 {
 	struct wrapper w = { .ld = run_linker_name() };
@@ -275,9 +309,13 @@ int wrapper_run(int argc, char **argv)
 	w.lld = strstr(base_name(w.ld), "lld");
 	kernel = is_kernel_link(&w.line);
 	module = is_module_link(&w.line);
+	if (kernel > 0 && is_no_file(w.line.output) && (env("HOTTEXT_PLAN") || env("HOTTEXT_PROFILE")))
+		warn("cannot order '%s': it is no regular file", w.line.output);
 	if (kernel < 0 || module < 0) {
 		wrapper_remove_output(&w);
 		ret = EXIT_FAILED;
+	} else if (is_no_file(w.line.output)) {
+		ret = pass_through(&w);
 	} else if (kernel) {
 		ret = link_kernel(&w);
 	} else if (is_object_link(&w.line)) {
@@ -285,10 +323,7 @@ int wrapper_run(int argc, char **argv)
 	} else if (module) {
 		ret = link_module(&w);
 	} else {
-		char **all = linkline_with(&w.line, w.ld, NULL, NULL, NULL, NULL);
-
-		ret = run_replace(all);
-		linkline_free(all);
+		ret = pass_through(&w);
 	}
 	free(w.ld);
 	run_finish();

@@ -113,7 +113,7 @@ static int write_script(const char *profile, const char *module, FILE *fp)
 	return ret;
 }
 
-static int relink(const struct wrapper *w, const char *profile, const char *module, const char *tmp)
+static int relink(const struct wrapper *w, const char *profile, const char *module, const char *tmp, const char *map)
 {
 	struct outfile script;
 	int ret = EXIT_FAILED;
@@ -125,7 +125,7 @@ static int relink(const struct wrapper *w, const char *profile, const char *modu
 			error("cannot write '%s': %s", script.tmp, strerror(errno));
 		} else {
 			char *opt = xasprintf("--script=%s", script.tmp);
-			char **argv = linkline_with(&w->line, w->ld, tmp, NULL, NULL, opt);
+			char **argv = linkline_with(&w->line, w->ld, tmp, NULL, w->line.map ? map : NULL, opt);
 
 			ret = run_linker(argv);
 			linkline_free(argv);
@@ -139,28 +139,26 @@ static int relink(const struct wrapper *w, const char *profile, const char *modu
 int wrapper_module(const struct wrapper *w, const char *profile)
 {
 	const char *slash = strrchr(w->line.output, '/'), *module = slash ? slash + 1 : w->line.output;
-	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *map = xasprintf("%s.hottext-map", w->line.output);
-	const char *used = w->line.map ? w->line.map : map;
-	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, used, NULL);
+	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *map = wrapper_own_map(w, ".hottext-map");
+	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, map, NULL);
 	struct match_count mc;
 
 	temp_remember(tmp);
-	temp_remember(map);
 	wrapper_remove_output(w);
-	int ret = run_linker(argv);
-	if (!ret && match_in_map(&mc, NULL, used))
+	int ret = map ? run_linker(argv) : EXIT_FAILED;
+	if (!ret && match_in_map(&mc, NULL, map))
 		ret = EXIT_FAILED;
 	if (!ret && mc.function_sections)
-		ret = relink(w, profile, module, tmp);
+		ret = relink(w, profile, module, tmp, map);
+	if (!ret && w->line.map)
+		ret = wrapper_give_map(w, map, NULL);
 	if (!ret && rename(tmp, w->line.output))
 		ret = error("cannot write '%s': %s", w->line.output, strerror(errno)) ? EXIT_FAILED : 0;
-	unlink(map);
 	if (ret)
 		unlink(tmp);
-	temp_forget(map);
 	temp_forget(tmp);
+	wrapper_drop_map(map);
 	linkline_free(argv);
 	free(tmp);
-	free(map);
 	return ret;
 }

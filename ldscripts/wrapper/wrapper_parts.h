@@ -26,8 +26,21 @@ int wrapper_temp(const struct wrapper *w, const char *name, struct outfile *out)
 int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *output, const char *map,
 		 const char *extra);
 
-/* Remove a regular file that stands where the link will write. */
+/* Remove a file or symbolic link that stands where the link will write. */
 void wrapper_remove_output(const struct wrapper *w);
+
+/*
+ * The name for a map of ours: the output's with the suffix, or, where that has a % for GNU ld to replace, a
+ * temporary's. To be dropped, which accepts NULL and removes the file. NULL after reporting.
+ */
+char *wrapper_own_map(const struct wrapper *w, const char *suffix);
+void wrapper_drop_map(char *map);
+
+/* Whether the map that was asked for is a file of just that name, which can be read after the link. */
+bool wrapper_map_is_plain(const struct wrapper *w);
+
+/* Copy a map to where it is wanted, NULL: to what was asked for, as ld does. 0, or 1 after reporting. */
+int wrapper_give_map(const struct wrapper *w, const char *map, const char *name);
 
 /* One build: the plan folder for this link, made by a trial link where there is none. NULL after reporting. */
 char *wrapper_plan(const struct wrapper *w, const char *profile);

@@ -158,25 +158,23 @@ static bool linker_resizes(const char *kernel)
 /* Link by the plan, and plan again with the sizes that came of it. */
 static int settle_plan(const struct wrapper *w, const char *trial, const char *map, const char *profile, const char *dir)
 {
-	char *second = xasprintf("%s.hottext-second", w->line.output), *second_map = xasprintf("%s.map", second);
+	char *second = xasprintf("%s.hottext-second", w->line.output);
+	char *second_map = wrapper_own_map(w, ".hottext-second.map");
 	char *path = path_join(dir, "hottext.ld");
 	struct fragment f;
 	int ret = EXIT_FAILED;
 
 	temp_remember(second);
-	temp_remember(second_map);
-	if (!fragment_read(&f, path)) {
+	if (second_map && !fragment_read(&f, path)) {
 		ret = wrapper_link(w, &f, second, second_map, NULL);
 		fragment_release(&f);
 	}
 	if (!ret)
 		ret = optimize_for_wrapper(trial, w->line.output, map, second_map, profile, dir);
 	unlink(second);
-	unlink(second_map);
 	temp_forget(second);
-	temp_forget(second_map);
+	wrapper_drop_map(second_map);
 	free(second);
-	free(second_map);
 	free(path);
 	return ret;
 }
@@ -184,12 +182,11 @@ static int settle_plan(const struct wrapper *w, const char *trial, const char *m
 /* Trial link, plan by it, and last the note of what it was made from. */
 static int make_plan(const struct wrapper *w, const char *profile, const char *dir, const char *inputs)
 {
-	char *trial = xasprintf("%s.hottext-trial", w->line.output), *map = xasprintf("%s.map", trial);
+	char *trial = xasprintf("%s.hottext-trial", w->line.output), *map = wrapper_own_map(w, ".hottext-trial.map");
 	char *note_path = path_join(dir, "inputs");
 
 	temp_remember(trial);
-	temp_remember(map);
-	int ret = wrapper_link(w, NULL, trial, map, NULL);
+	int ret = map ? wrapper_link(w, NULL, trial, map, NULL) : EXIT_FAILED;
 
 	if (!ret)
 		ret = optimize_for_wrapper(trial, w->line.output, map, NULL, profile, dir);
@@ -198,11 +195,9 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 	if (!ret && (interrupted() || write_file(note_path, inputs)))
 		ret = EXIT_FAILED;
 	unlink(trial);
-	unlink(map);
 	temp_forget(trial);
-	temp_forget(map);
+	wrapper_drop_map(map);
 	free(trial);
-	free(map);
 	free(note_path);
 	return ret;
 }

@@ -98,15 +98,6 @@ static bool has_function_sections(const struct linkmap *m)
 	return false;
 }
 
-/* The map of the first link is the one asked for, when there is no second. */
-static int keep_map(const struct wrapper *w, const char *map)
-{
-	if (!w->line.map || !rename(map, w->line.map))
-		return 0;
-	error("cannot write '%s': %s", w->line.map, strerror(errno));
-	return EXIT_FAILED;
-}
-
 /* The second link, by the map of the first. */
 static int relink(const struct wrapper *w, const struct linkmap *m, const char *output, const char *map)
 {
@@ -119,10 +110,10 @@ static int relink(const struct wrapper *w, const struct linkmap *m, const char *
 	if (fflush(script.fp) || ferror(script.fp)) {
 		error("cannot write '%s': %s", script.tmp, strerror(errno));
 	} else if (!nr) {
-		ret = keep_map(w, map);
+		ret = 0;
 	} else {
 		char *opt = xasprintf("--script=%s", script.tmp);
-		char **argv = linkline_with(&w->line, w->ld, output, NULL, w->line.map ? w->line.map : map, opt);
+		char **argv = linkline_with(&w->line, w->ld, output, NULL, map, opt);
 
 		detail("%u sections of '%s' renamed that would have fused", nr, w->line.output);
 		ret = run_linker(argv);
@@ -135,31 +126,27 @@ static int relink(const struct wrapper *w, const struct linkmap *m, const char *
 
 int wrapper_relocatable(const struct wrapper *w)
 {
-	char *tmp = xasprintf("%s.hottext-tmp", w->line.output);
-	char *map = xasprintf("%s.hottext-map", w->line.output);
+	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *map = wrapper_own_map(w, ".hottext-map");
 	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, map, NULL);
 	struct linkmap m = { 0 };
 
 	temp_remember(tmp);
-	temp_remember(map);
 	wrapper_remove_output(w);
-	int ret = run_linker(argv);
+	int ret = map ? run_linker(argv) : EXIT_FAILED;
 	linkline_free(argv);
 	if (!ret && linkmap_read(&m, map))
 		ret = EXIT_FAILED;
 	if (!ret && has_function_sections(&m))
 		ret = relink(w, &m, tmp, map);
-	else if (!ret)
-		ret = keep_map(w, map);
+	if (!ret && w->line.map)
+		ret = wrapper_give_map(w, map, NULL);
 	if (!ret && rename(tmp, w->line.output))
 		ret = error("cannot write '%s': %s", w->line.output, strerror(errno)) ? EXIT_FAILED : 0;
 	linkmap_release(&m);
-	unlink(map);
 	if (ret)
 		unlink(tmp);
-	temp_forget(map);
 	temp_forget(tmp);
-	free(map);
+	wrapper_drop_map(map);
 	free(tmp);
 	return ret;
 }
