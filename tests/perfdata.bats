@@ -93,6 +93,29 @@ counts() {
 	refuses "it is of kernel .*; use 'hottext collect --vmlinux OLD' and the profile that it writes" "$DIR/other.data"
 }
 
+@test "a folder of several files: none may be missing, and none stands for all" {
+	mkdir "$DIR/folder"
+	tail -c +409 "$DIR/perf.data" | head -c $((0x74368)) > "$DIR/folder/data.0"
+	cp "$DIR/folder/data.0" "$DIR/folder/data.1"
+	cp "$DIR/folder/data.0" "$DIR/folder/data.old"
+	cp "$DIR/perf.data" "$DIR/folder/data"
+	# Feature 24, of folders, in place of 25.
+	printf '\x85' | dd of="$DIR/folder/data" bs=1 seek=75 conv=notrunc status=none
+	collect -o "$DIR/profile" "$DIR/folder" 2>"$DIR/err"
+	grep -q "^hottext: $((3 * 2522)) samples, $((3 * 2444)) kernel, " "$DIR/err"
+	refuses "cannot read '.*/data': it is one of a folder's files; give the folder" "$DIR/folder/data"
+	collect --force -o "$DIR/profile" "$DIR/folder/data" 2>"$DIR/err"
+	grep -q "warning: '.*/data' is one of a folder's files: the samples in the others are lost" "$DIR/err"
+	mv "$DIR/folder/data.0" "$DIR/folder/data.3"
+	refuses "cannot read '.*/folder': its data.0: No such file or directory (--force uses the others)" "$DIR/folder"
+	collect --force -o "$DIR/profile" "$DIR/folder" 2>"$DIR/err"
+	grep -q "warning: '.*/folder': its data.0 is lost: No such file or directory" "$DIR/err"
+	grep -q "warning: '.*/folder': its data.2 is lost" "$DIR/err"
+	grep -q "^hottext: $((3 * 2522)) samples, " "$DIR/err"
+	rm "$DIR"/folder/data.[0-9]
+	refuses "its data.0: No such file or directory" "$DIR/folder"
+}
+
 @test "a perf.data of another architecture" {
 	LC_ALL=C sed 's/x86_64\x00/ppc64e\x00/' "$DIR/perf.data" > "$DIR/arch.data"
 	refuses "it was recorded on ppc64e, '.*' is for x86_64" "$DIR/arch.data"

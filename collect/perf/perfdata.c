@@ -2,6 +2,7 @@
 /* The reader of perf.data: walks its records, hands its samples on, says what it could not use. */
 #include "perfdata.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include "lib/file.h"
 #include "lib/input.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 #include "perfdata_events.h"
 #include "perfdata_map.h"
 #include "perfdata_sample.h"
@@ -22,7 +24,6 @@
 #include "collect/spill.h"
 
 enum {
-	MAX_FILES = 4096,		/* of a perf.data directory */
 	MISC_LOST_SAMPLES_BPF = 1 << 15,/* a filter dropped them on purpose */
 	FORMAT_LOST = 1 << 4,		/* attr.read_format: perf counts an event's lost samples itself */
 };
@@ -299,13 +300,26 @@ static int walk_fd(struct run *r, int fd, uint64_t off, uint64_t end)
 	return ret;
 }
 
-static int read_fd(struct run *r, int fd, const char *name)
+/* The file of a folder that has the header says nothing of the samples: its neighbours hold them. */
+static int check_alone(const struct run *r)
+{
+	if (!r->d.is_dir)
+		return 0;
+	if (!r->opts->force)
+		return error("cannot read '%s': it is one of a folder's files; give the folder (--force uses it alone)",
+			     r->d.name);
+	warn("'%s' is one of a folder's files: the samples in the others are lost", r->d.name);
+	return 0;
+}
+
+static int read_fd(struct run *r, int fd, const char *name, bool in_dir)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return error("cannot read '%s': %s", name, strerror(errno));
-	if (perfdata_open(&r->d, fd, (uint64_t)st.st_size, name, r->opts->force) < 0)
+	if (perfdata_open(&r->d, fd, (uint64_t)st.st_size, name, r->opts->force) < 0 ||
+	    (!in_dir && check_alone(r) < 0))
 		return -1;
 	return walk_fd(r, fd, r->d.data_off, r->d.data_off + r->d.data_size);
 }
@@ -350,7 +364,7 @@ static int read_perfdata(struct input *in, const char *path, const struct collec
 		if (fd < 0)
 			fd = spill_file(in, path);
 		if (fd >= 0)
-			ret = read_fd(&r, fd, input_name(in));
+			ret = read_fd(&r, fd, input_name(in), false);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -360,21 +374,82 @@ static int read_perfdata(struct input *in, const char *path, const struct collec
 	return ret;
 }
 
-/* DIR/data.N, as long as there are any. */
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The N of all DIR/data.N, ascending; the caller frees. False after reporting. */
+static bool list_parts(const char *dir, uint64_t **numbers, size_t *nr)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	size_t alloc = 0;
+	uint64_t n;
+
+	*numbers = NULL;
+	*nr = 0;
+	if (!d) {
+		error("cannot read '%s': %s", dir, strerror(errno));
+		return false;
+	}
+	while ((e = readdir(d))) {
+		const char *s = e->d_name + 5;
+
+		/* Not "data.old", nor "data.01". */
+		if (strncmp(e->d_name, "data.", 5) != 0 || (*s == '0' && s[1]) || !scan_dec(&s, &n) || *s)
+			continue;
+		ALLOC_GROW(*numbers, *nr + 1, alloc);
+		(*numbers)[(*nr)++] = n;
+	}
+	closedir(d);
+	if (*nr)
+		qsort(*numbers, *nr, sizeof(**numbers), by_number);
+	return true;
+}
+
+static int part_lost(const struct run *r, const char *dir, uint64_t n, int why)
+{
+	if (!r->opts->force)
+		return error("cannot read '%s': its data.%llu: %s (--force uses the others)", dir, (unsigned long long)n,
+			     strerror(why));
+	warn("'%s': its data.%llu is lost: %s", dir, (unsigned long long)n, strerror(why));
+	return 0;
+}
+
+static int read_part(struct run *r, const char *dir, uint64_t n)
+{
+	char *path = xasprintf("%s/data.%llu", dir, (unsigned long long)n);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	free(path);
+	if (fd < 0)
+		return part_lost(r, dir, n, errno);
+	int ret = walk_fd(r, fd, 0, UINT64_MAX);
+	close(fd);
+	return ret;
+}
+
+/* DIR/data.0, data.1 and so on, none of which may be missing. */
 static int read_parts(struct run *r, const char *dir)
 {
+	uint64_t *numbers, next = 0;
+	size_t nr;
 	int ret = 0;
 
-	for (int i = 0; i < MAX_FILES && !ret; i++) {
-		char *path = xasprintf("%s/data.%d", dir, i);
-		int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-		free(path);
-		if (fd < 0)
-			return errno == ENOENT ? 0 : error("cannot read '%s': %s", dir, strerror(errno));
-		ret = walk_fd(r, fd, 0, UINT64_MAX);
-		close(fd);
+	if (!list_parts(dir, &numbers, &nr))
+		return -1;
+	if (!nr && r->d.is_dir)
+		ret = part_lost(r, dir, 0, ENOENT);
+	for (size_t i = 0; i < nr && !ret; next = numbers[i++] + 1) {
+		if (numbers[i] != next)
+			ret = part_lost(r, dir, next, ENOENT);
+		if (!ret)
+			ret = read_part(r, dir, numbers[i]);
 	}
+	free(numbers);
 	return ret;
 }
 
@@ -390,7 +465,7 @@ int perfdata_read_dir(const char *path, const struct collect_options *opts, stru
 	if (fd < 0) {
 		error("cannot read '%s': %s", data, strerror(errno));
 	} else {
-		ret = read_fd(&r, fd, path);
+		ret = read_fd(&r, fd, path, true);
 		close(fd);
 	}
 	if (!ret)
