@@ -91,6 +91,10 @@ counts() {
 	cp "$DIR/perf.data" "$DIR/other.data"
 	printf 'hot' | dd of="$DIR/other.data" bs=1 seek="$at" conv=notrunc status=none
 	refuses "it is of kernel .*; use 'hottext collect --vmlinux OLD' and the profile that it writes" "$DIR/other.data"
+	collect --force -o "$DIR/forced" "$DIR/other.data" 2>"$DIR/err"
+	grep -q "warning: '.*' is of kernel .* is $id: addresses may lead to wrong functions" "$DIR/err"
+	collect -q -o "$DIR/same" "$DIR/perf.data"
+	diff <(grep -v ^source "$DIR/same") <(grep -v ^source "$DIR/forced")
 }
 
 @test "a folder of several files: none may be missing, and none stands for all" {

@@ -188,6 +188,11 @@ static int check_kernel(const struct run *r)
 		return 0;
 	build_id_hex(r->d.build_id, r->d.build_id_size, theirs);
 	build_id_hex(syms->build_id, syms->build_id_size, ours);
+	if (r->opts->force) {
+		warn("'%s' is of kernel %s, '%s' is %s: addresses may lead to wrong functions", r->d.name, theirs,
+		     vmlinux, ours);
+		return 0;
+	}
 	return error("cannot use '%s': it is of kernel %s, '%s' is %s; use 'hottext collect --vmlinux OLD' "
 		     "and the profile that it writes", r->d.name, theirs, vmlinux, ours);
 }

@@ -685,6 +685,9 @@ static void test_other_kernel(void **state)
 		struct result r = read_build(&f, NULL, false);
 		assert_int_equal(r.ret, i & 4 ? -1 : 0);
 		free(r.text);
+		r = read_build(&f, NULL, true);
+		check_usual(r);
+		free(r.text);
 		f.build_id = NULL;
 		put_mmap2(&f.records, TEXT + SLIDE, 0x5000, id, "[kernel.kallsyms]_text");
 		r = read_build(&f, NULL, false);
