@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze/image/linkmap.h"
 #include "analyze/image/linkmap_lld.h"
@@ -66,6 +67,18 @@ static bool is_lld_map(const struct mapfile *m)
 	return ret;
 }
 
+bool map_is_lld(const char *map)
+{
+	struct mapfile m;
+	bool ret = false;
+
+	if (!access(map, R_OK) && !mapfile_init(&m, map)) {
+		ret = is_lld_map(&m);
+		mapfile_release(&m);
+	}
+	return ret;
+}
+
 /*
  * In a map a statement is a line of its own, with one blank before it, and the
  * sections it took follow, their names after one blank too:
@@ -85,6 +98,7 @@ int match_in_map(struct match_count *mc, const struct fragment *f, const char *m
 		return -1;
 	if (is_lld_map(&m)) {
 		mapfile_release(&m);
+		mc->lld = true;
 		return match_in_lld_map(mc, f, map);
 	}
 	for (uint32_t i = 0; f && i < f->nr_patterns; i++)

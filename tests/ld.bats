@@ -427,6 +427,39 @@ nothing_left() {
 	"$HOTTEXT" verify --exact .hottext/plan once
 }
 
+@test "lld by another name is told by its maps" {
+	command -v ld.lld-19 > lld || skip "no ld.lld-19"
+	make_kernel
+	mkdir bin
+	printf '#!/bin/sh\necho >> links\nexec ld.lld-19 "$@"\n' > bin/ld; chmod +x bin/ld
+	export FLAGS=-O1 PATH=$PWD/bin:$PATH
+	kernel_link old
+	plan < <(printf '%s\n' '[f]s/xfs/file.o(.text.helper)' '*(.text.xfs_read)' '[l]ib/clear_page.o(.text)' '*(.text.vfs_read)')
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	HOTTEXT_LD=ld.lld-19 HOTTEXT_PLAN=plan kernel_link named
+	cmp vmlinux named
+	order vmlinux _stext startup_64 xfs_read clear_page vfs_read schedule_tail
+	[ "$(nm -n -S vmlinux | awk '$4 == "helper" { print $2; exit }')" = 0000000000000046 ]
+	# Only once where the first link tells.
+	rm links
+	{ head -n 1 "$DATA/collect/chains.hot"; printf 'func %s\n' 'xfs_read 50 0' 'helper@fs/xfs/file.o 9 0' 'schedule 5 5'; } > p.hot
+	HOTTEXT_PROFILE=p.hot kernel_link once
+	"$HOTTEXT" verify --exact .hottext/plan once
+	[ "$(wc -l < links)" -eq 2 ]
+	"$HOTTEXT" ld -r -o vmlinux.o --whole-archive vmlinux.a
+	HOTTEXT_LD=ld.lld-19 "$HOTTEXT" ld -r -o bin/vmlinux.o --whole-archive vmlinux.a
+	cmp vmlinux.o bin/vmlinux.o
+	readelf -SW vmlinux.o | grep -qF .text.helper..fs_xfs_file
+	plan < /dev/null
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	stops 1 "hottext: cannot read 'plan/symbols.order': No such file or directory"
+	printf 'xfs_read\nclear_page\nvfs_read\n' > plan/symbols.order
+	HOTTEXT_PLAN=plan kernel_link vmlinux
+	order vmlinux _stext startup_64 xfs_read vfs_read schedule_tail
+	find . -name '*hottext-*' > left
+	[ ! -s left ]
+}
+
 @test "one build gives the order of two, and every link of it the same" {
 	make_kernel
 	kernel_link old

@@ -105,7 +105,7 @@ static char *map_beside(const char *output)
 }
 
 /* The link to tmp and what its map says of it; `beside` is where a map goes that nobody asked for. */
-static int link_and_judge(const struct wrapper *w, const struct fragment *f, const char *plan, const char *tmp,
+static int link_and_judge(struct wrapper *w, const struct fragment *f, const char *plan, const char *tmp,
 			  const char *beside)
 {
 	const char *asked = w->line.map && wrapper_map_is_plain(w) ? w->line.map : NULL;
@@ -113,7 +113,13 @@ static int link_and_judge(const struct wrapper *w, const struct fragment *f, con
 	struct match_count mc = { 0 };
 	int ret = asked || own ? wrapper_link(w, f, tmp, own, NULL) : EXIT_FAILED;
 
-	if (!ret && (match_in_map(&mc, f, own ? own : asked) || judge(w, &mc, plan)))
+	if (!ret && match_in_map(&mc, f, own ? own : asked))
+		ret = EXIT_FAILED;
+	if (!ret && f && mc.lld && !w->lld) {	/* under another name: what was written for GNU ld it did not obey */
+		w->lld = true;
+		ret = EXIT_FAILED;
+	}
+	if (!ret && judge(w, &mc, plan))
 		ret = EXIT_FAILED;
 	if (!ret && own && w->line.map)
 		ret = wrapper_give_map(w, own, NULL);
@@ -125,9 +131,9 @@ static int link_and_judge(const struct wrapper *w, const struct fragment *f, con
 
 /*
  * The link goes to a name of its own and is renamed when it is known to be good. A map of an earlier link is
- * removed: it would be of another kernel.
+ * removed: it would be of another kernel. Fails in silence where the linker is found to be lld.
  */
-static int link_checked(const struct wrapper *w, const struct fragment *f, const char *plan)
+static int link_checked(struct wrapper *w, const struct fragment *f, const char *plan)
 {
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *beside = map_beside(w->line.output);
 
@@ -166,21 +172,25 @@ static int link_by_symbols(const struct wrapper *w, const char *plan)
 	return ret;
 }
 
-static int link_with_plan(const struct wrapper *w, const char *plan)
+static int link_with_plan(struct wrapper *w, const char *plan)
 {
 	char *path = path_join(plan, "hottext.ld");
 	struct fragment f;
 	int ret = EXIT_FAILED;
+	bool lld;
 
-	if (!fragment_read(&f, path)) {
-		if (w->lld)
+	do {
+		lld = w->lld;
+		if (fragment_read(&f, path))
+			break;
+		if (lld)
 			fragment_for_lld(&f);
-		if (w->lld && !f.nr_patterns)
+		if (lld && !f.nr_patterns)
 			ret = link_by_symbols(w, plan);
 		else
 			ret = link_checked(w, &f, plan);
 		fragment_release(&f);
-	}
+	} while (lld != w->lld);
 	free(path);
 	return ret;
 }
@@ -197,7 +207,7 @@ void wrapper_remove_output(const struct wrapper *w)
 		unlink(w->line.output);
 }
 
-static int link_kernel(const struct wrapper *w)
+static int link_kernel(struct wrapper *w)
 {
 	const char *plan = env("HOTTEXT_PLAN"), *profile = env("HOTTEXT_PROFILE");
 

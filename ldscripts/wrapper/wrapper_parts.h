@@ -13,7 +13,7 @@ struct outfile;
 struct wrapper {
 	struct linkline line;
 	char *ld;	/* the real linker */
-	bool lld;
+	bool lld;	/* by its name, or by a map it wrote */
 };
 
 /* An output file called `name`, with a temporary beside the link's output; for outfile_abort(). */
@@ -43,10 +43,10 @@ bool wrapper_map_is_plain(const struct wrapper *w);
 int wrapper_give_map(const struct wrapper *w, const char *map, const char *name);
 
 /* One build: the plan folder for this link, made by a trial link where there is none. NULL after reporting. */
-char *wrapper_plan(const struct wrapper *w, const char *profile);
+char *wrapper_plan(struct wrapper *w, const char *profile);
 
 /* Link vmlinux.o, sections that would fuse renamed. Returns the exit status. */
-int wrapper_relocatable(const struct wrapper *w);
+int wrapper_relocatable(struct wrapper *w);
 
 /*
  * Link a module, the sections of its functions merged into one .text, those first that

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "ldscripts/fragment.h"
+#include "ldscripts/match.h"
 #include "ldscripts/optimize.h"
 #include "ldscripts/run.h"
 #include "ldscripts/wrapper/wrapper_parts.h"
@@ -156,7 +157,7 @@ static bool linker_resizes(const char *kernel)
 }
 
 /* Link by the plan, and plan again with the sizes that came of it. */
-static int settle_plan(const struct wrapper *w, const char *trial, const char *map, const char *profile, const char *dir)
+static int settle_plan(struct wrapper *w, const char *trial, const char *map, const char *profile, const char *dir)
 {
 	char *second = xasprintf("%s.hottext-second", w->line.output);
 	char *second_map = wrapper_own_map(w, ".hottext-second.map");
@@ -166,6 +167,8 @@ static int settle_plan(const struct wrapper *w, const char *trial, const char *m
 
 	temp_remember(second);
 	if (second_map && !fragment_read(&f, path)) {
+		if (w->lld)
+			fragment_for_lld(&f);
 		ret = wrapper_link(w, &f, second, second_map, NULL);
 		fragment_release(&f);
 	}
@@ -180,7 +183,7 @@ static int settle_plan(const struct wrapper *w, const char *trial, const char *m
 }
 
 /* Trial link, plan by it, and last the note of what it was made from. */
-static int make_plan(const struct wrapper *w, const char *profile, const char *dir, const char *inputs)
+static int make_plan(struct wrapper *w, const char *profile, const char *dir, const char *inputs)
 {
 	char *trial = xasprintf("%s.hottext-trial", w->line.output), *map = wrapper_own_map(w, ".hottext-trial.map");
 	char *note_path = path_join(dir, "inputs");
@@ -188,6 +191,7 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 	temp_remember(trial);
 	int ret = map ? wrapper_link(w, NULL, trial, map, NULL) : EXIT_FAILED;
 
+	w->lld |= !ret && map_is_lld(map);
 	if (!ret)
 		ret = optimize_for_wrapper(trial, w->line.output, map, NULL, profile, dir);
 	if (!ret && linker_resizes(trial))
@@ -202,7 +206,7 @@ static int make_plan(const struct wrapper *w, const char *profile, const char *d
 	return ret;
 }
 
-char *wrapper_plan(const struct wrapper *w, const char *profile)
+char *wrapper_plan(struct wrapper *w, const char *profile)
 {
 	const char *slash = strrchr(w->line.output, '/');
 	char *top = xasprintf("%.*s.hottext", slash ? (int)(slash - w->line.output) + 1 : 0, w->line.output);

@@ -124,7 +124,7 @@ static int relink(const struct wrapper *w, const struct linkmap *m, const char *
 	return ret;
 }
 
-int wrapper_relocatable(const struct wrapper *w)
+int wrapper_relocatable(struct wrapper *w)
 {
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *map = wrapper_own_map(w, ".hottext-map");
 	char **argv = linkline_with(&w->line, w->ld, tmp, NULL, map, NULL);
@@ -134,6 +134,7 @@ int wrapper_relocatable(const struct wrapper *w)
 	wrapper_remove_output(w);
 	int ret = map ? run_linker(argv) : EXIT_FAILED;
 	linkline_free(argv);
+	w->lld |= !ret && map_is_lld(map);
 	if (!ret && linkmap_read(&m, map))
 		ret = EXIT_FAILED;
 	if (!ret && has_function_sections(&m))
