@@ -46,6 +46,8 @@ COLLECT_SRCS := \
 	collect/ftrace/ftracetext.c \
 	collect/ftrace/funcgraph.c \
 	collect/ftrace/tracedat.c \
+	collect/ftrace/tracedat7.c \
+	collect/ftrace/tracedat_damage.c \
 	collect/ftrace/tracedat_repair.c \
 	collect/ftrace/tracedat_repair7.c \
 	collect/perf/perfdata.c \

@@ -184,6 +184,55 @@ check_switches() {
 	cmp $data/graph.dat.hot "$dir/whole"
 }
 
+@test "trace.dat with chunks of records that do not decode: an error; --force uses the others and says what is lost" {
+	small=tests/corpus/tracedat/small
+	damaged() {	# damaged FILE OFFSET BYTE: the byte there, in hexadecimal
+		cp "$1" "$dir/bad.dat"
+		printf "\\x$3" | dd of="$dir/bad.dat" bs=1 seek="$2" conv=notrunc status=none
+		collect_to bad --force "$dir/bad.dat"
+		mv "$dir/bad.err" "$dir/forced.err"
+		status=0
+		collect_to none "$dir/bad.dat" || status=$?
+		[ "$status" -eq 1 ]
+		[ "$(wc -l < "$dir/none.err")" -eq 1 ]
+	}
+	lost() {	# lost BYTES ALL: so forced.err says
+		[ "$(head -n 1 "$dir/forced.err")" = \
+			"hottext: warning: '$dir/bad.dat' is damaged: of the $2 bytes of its events $1 are lost" ]
+	}
+	# A CPU's second chunk: what it begins with, the size of it, and of what it decodes to.
+	for at in "4306 4a" "4300 10" "4303 01"; do
+		# shellcheck disable=SC2086 # two words
+		damaged $small $at
+		lost 179 773
+		grep -qx "hottext: cannot read '$dir/bad.dat': damaged, of the 773 bytes of its events 179 are lost" "$dir/none.err"
+		grep -q '^hottext: 22 samples, ' "$dir/forced.err"
+	done
+	# The first chunk of the first CPU, of the second, of which libtracecmd crashes.
+	damaged $small 8205 4a
+	lost 397 773
+	grep -q ": damaged, of the 773 bytes of its events 397 are lost$" "$dir/none.err"
+	damaged $small 4109 4a
+	lost 376 773
+	grep -q '^hottext: 14 samples, ' "$dir/forced.err"
+	# All there is of an instance, of which there are two.
+	damaged $data/instances.dat 372749 4a
+	lost 91 174
+	grep -qx "hottext: cannot read '$dir/bad.dat': libtracecmd does not take its buffer 'two' (damaged?)" "$dir/none.err"
+	grep -q '^hottext: 12 samples, ' "$dir/forced.err"
+	# Damage and a cut.
+	damaged $small 4306 4a
+	head -c 8500 "$dir/bad.dat" > "$dir/cut.dat"
+	collect_to cut --force "$dir/cut.dat"
+	grep -q "'$dir/cut.dat' is truncated: " "$dir/cut.err"
+	grep -q "'$dir/cut.dat' is damaged: " "$dir/cut.err"
+	# No damage.
+	collect_to whole --force $small
+	collect_to plain $small
+	cmp "$dir/whole" "$dir/plain"
+	[ "$(wc -l < "$dir/whole.err")" -eq 1 ]
+}
+
 @test "trace.dat with damage anywhere is read or refused, never a crash" {
 	size=$(stat -c %s $data/graph.dat)
 	for at in 12 40 90 200 700 3000 20000 200000 $((size - 5000)) $((size - 300)) $((size - 20)); do

@@ -18,6 +18,7 @@
 #include "collect/chain.h"
 #include "ftrace_names.h"
 #include "funcgraph.h"
+#include "tracedat_damage.h"
 #include "tracedat_repair.h"
 #include "collect/profile.h"
 #include "collect/reader.h"
@@ -65,6 +66,7 @@ struct run {
 	bool has_call;
 	uint64_t used[KIND_STACK + 1];
 	uint64_t resolved, lost, gaps;
+	uint64_t page, pages;	/* bytes of one; that records were read of: their offsets tell how far libtracecmd came */
 };
 
 static struct field find_field(struct tep_event *e, const char *name)
@@ -217,24 +219,29 @@ static void take_record(struct run *r, const struct tep_record *rec, uint32_t cp
 /* Merge the CPUs' records by time: a heap would not pay for the few CPUs that trace at once. */
 static void walk(struct run *r)
 {
-	int nr = tep_get_cpus(r->tep);
-	struct tep_record **head = xcalloc((size_t)(nr > 0 ? nr : 0), sizeof(struct tep_record *));
+	size_t nr = tep_get_cpus(r->tep) > 0 ? (size_t)tep_get_cpus(r->tep) : 0;
+	struct cpu { struct tep_record *head; uint64_t first, last; } *cpus = xcalloc(nr, sizeof(*cpus));
 
-	for (int cpu = 0; cpu < nr; cpu++)
-		head[cpu] = tracecmd_read_data(r->handle, cpu);
+	for (size_t i = 0; i < nr; i++)
+		if ((cpus[i].head = tracecmd_read_data(r->handle, (int)i)))
+			cpus[i].first = cpus[i].head->offset;
 	for (;;) {
-		int first = -1;
+		struct cpu *next = NULL;
 
-		for (int cpu = 0; cpu < nr; cpu++)
-			if (head[cpu] && (first < 0 || head[cpu]->ts < head[first]->ts))
-				first = cpu;
-		if (first < 0)
+		for (struct cpu *c = cpus; c < cpus + nr; c++)
+			if (c->head && (!next || c->head->ts < next->head->ts))
+				next = c;
+		if (!next)
 			break;
-		take_record(r, head[first], (uint32_t)first);
-		tracecmd_free_record(head[first]);
-		head[first] = tracecmd_read_data(r->handle, first);
+		take_record(r, next->head, (uint32_t)(next - cpus));
+		next->last = next->head->offset;
+		tracecmd_free_record(next->head);
+		next->head = tracecmd_read_data(r->handle, (int)(next - cpus));
 	}
-	free(head);
+	for (size_t i = 0; r->page && i < nr; i++)
+		if (cpus[i].last)
+			r->pages += cpus[i].last / r->page - cpus[i].first / r->page + 1;
+	free(cpus);
 }
 
 static void add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved, uint64_t lost)
@@ -297,33 +304,66 @@ static int read_buffer(struct run *r, struct tracecmd_input *handle)
 	return used ? 1 : 0;
 }
 
+/* How many buffers were of use; -1 after reporting. */
 static int read_handle(struct tracecmd_input *handle, const char *name, const struct collect_options *opts,
-		       struct profile *p)
+		       struct profile *p, struct tracedat_damage *d)
 {
 	int nr = tracecmd_buffer_instances(handle), used = 0;
-	struct run r = { .opts = opts, .p = p, .name = name };
+	struct run r = { .opts = opts, .p = p, .name = name, .page = d->page };
 
 	used += read_buffer(&r, handle);
+	d->read = r.pages;
 	for (int i = 0; i < nr; i++) {
 		struct tracecmd_input *h = tracecmd_buffer_instance_handle(handle, i);
 
-		r = (struct run){ .opts = opts, .p = p, .name = name };
-		if (h)
-			used += read_buffer(&r, h);
-		if (h)
-			tracecmd_close(h);
+		if (!h)
+			return error("cannot read '%s': libtracecmd does not take its buffer '%s' (damaged?)", name,
+				     tracecmd_buffer_instance_name(handle, i));
+		r = (struct run){ .opts = opts, .p = p, .name = name, .page = d->page };
+		used += read_buffer(&r, h);
+		d->read += r.pages;
+		tracecmd_close(h);
 	}
-	return used ? 0 : error("cannot use '%s': it has no function_graph, function or stack trace events", name);
+	return used;
+}
+
+/* 0 when all that the file tells of decodes. */
+static int refuse_damage(int fd, const char *name)
+{
+	struct tracedat_damage d;
+	int ret = 0;
+
+	tracedat_damage_find(&d, fd, true);
+	if (d.lost)
+		ret = error("cannot read '%s': damaged, of the %llu bytes of its events %llu are lost", name,
+			    (unsigned long long)d.all, (unsigned long long)d.lost);
+	tracedat_damage_release(&d);
+	return ret;
 }
 
 static int read_fd(int fd, const char *name, const struct collect_options *opts, struct profile *p)
 {
+	struct tracecmd_input *handle = NULL;
+	struct tracedat_damage d;
+	int used = 0, ret;
+
+	tracedat_damage_find(&d, fd, false);
 	tracecmd_set_loglevel(TEP_LOG_NONE);
-	struct tracecmd_input *handle = tracecmd_open_fd(fd, TRACECMD_FL_LOAD_NO_PLUGINS);
-	if (!handle)
-		return error("cannot read '%s': libtracecmd does not take it (truncated?)", name);
-	int ret = read_handle(handle, name, opts, p);
-	tracecmd_close(handle);
+	if (!d.lost)
+		handle = tracecmd_open_fd(dup(fd), TRACECMD_FL_LOAD_NO_PLUGINS);	/* closes it */
+	if (handle)
+		used = read_handle(handle, name, opts, p, &d);
+	ret = used < 0 ? -1 : 0;
+	/* Pages may be empty: they are looked at only where records end before the last. */
+	if (!ret && d.read < d.pages)
+		ret = refuse_damage(fd, name);
+	if (!ret && !handle)
+		ret = error("cannot read '%s': libtracecmd does not take it (truncated?)", name);
+	if (!ret && !used)
+		ret = error("cannot use '%s': it has no function_graph, function or stack trace events", name);
+	if (handle)
+		tracecmd_close(handle);
+	tracedat_damage_release(&d);
 	return ret;
 }
 

@@ -13,6 +13,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "tracedat_damage.h"
 #include "tracedat_repair7.h"
 
 /* trace-cmd.dat.v6(5) */
@@ -143,19 +144,24 @@ static int repair6(int fd, const char *name, int *whole)
 	return ret;
 }
 
-static bool write_mend(FILE *whole, const struct tracedat_mend *m)
+static bool write_patches(int fd, const struct tracedat_patch *p, uint32_t nr, bool big)
 {
-	for (uint32_t i = 0; i < m->nr_patches; i++) {
-		const struct tracedat_patch *p = &m->patches[i];
+	for (; nr; nr--, p++) {
 		unsigned char bytes[8];
 
 		for (uint32_t k = 0; k < p->size; k++)
-			bytes[m->big ? p->size - 1 - k : k] = (unsigned char)(p->value >> 8 * k);
-		if (pwrite(fileno(whole), bytes, p->size, (off_t)p->off) != (ssize_t)p->size)
+			bytes[big ? p->size - 1 - k : k] = (unsigned char)(p->value >> 8 * k);
+		if (pwrite(fd, bytes, p->size, (off_t)p->off) != (ssize_t)p->size)
 			return false;
 	}
-	return !m->tail ||
-	       pwrite(fileno(whole), m->tail, m->tail_size, (off_t)m->keep) == (ssize_t)m->tail_size;
+	return true;
+}
+
+static bool write_mend(FILE *whole, const struct tracedat_mend *m)
+{
+	return write_patches(fileno(whole), m->patches, m->nr_patches, m->big) &&
+	       (!m->tail ||
+		pwrite(fileno(whole), m->tail, m->tail_size, (off_t)m->keep) == (ssize_t)m->tail_size);
 }
 
 static void tell_loss(const struct tracedat_mend *m, const char *name)
@@ -185,10 +191,33 @@ static int repair7(int fd, const char *name, int *whole)
 	return *whole < 0 ? -1 : 0;
 }
 
+/* Of a file, or of a copy that was made already, take out what does not decode. */
+static int repair_chunks(int fd, const char *name, int *whole)
+{
+	int from = *whole < 0 ? fd : *whole, ret = 0;
+	struct tracedat_damage d;
+	struct stat st;
+
+	if (tracedat_damage_find(&d, from, true) && d.nr_patches) {
+		FILE *fp = fstat(from, &st) ? NULL : copy_head(from, (uint64_t)st.st_size);
+		int mended = finish_copy(fp, fp && write_patches(fileno(fp), d.patches, d.nr_patches, d.big), name);
+
+		if (*whole >= 0)
+			close(*whole);
+		*whole = mended;
+		ret = mended < 0 ? -1 : 0;
+		if (!ret)
+			warn("'%s' is damaged: of the %llu bytes of its events %llu are lost", name, (unsigned long long)d.all,
+			     (unsigned long long)d.lost);
+	}
+	tracedat_damage_release(&d);
+	return ret;
+}
+
 int tracedat_repair(int fd, const char *name, int *whole)
 {
 	*whole = -1;
-	if (repair6(fd, name, whole))
+	if (repair6(fd, name, whole) || (*whole < 0 && repair7(fd, name, whole)))
 		return -1;
-	return *whole < 0 ? repair7(fd, name, whole) : 0;
+	return repair_chunks(fd, name, whole);
 }

@@ -90,7 +90,7 @@ static inline void tb_cpu(struct tb_file *f, const unsigned char *pages, bool pa
 		tb_put(f, TB_PAGE, 4);
 		f->size += n;
 	}
-	where[1] = f->size - where[0];
+	where[1] = f->size - where[0] - (packed ? 4 : 0);
 }
 
 /* A section begins; the place of its size. */
