@@ -83,6 +83,41 @@ record() {
 	grep -q '^func \[small_mod\] 10 0$' <<<"$output"
 }
 
+@test "one build: a profile that only the kernel's link can read orders modules after it" {
+	make_kernel
+	printf '%s\n' 'dd    100/100 [000]     1.000000:     1 cycles: ' '	ffffffffc0100004 hot_one+0x4 ([small_mod])' \
+		'	ffffffff81000008 vfs_read+0x8 ([kernel.kallsyms])' '' > script
+	export HOTTEXT_PROFILE=script
+	warning="cannot order '$ko': '%s' is read by the kernel's link, which left no '.hottext/plan/profile.hot' here"
+	run link_module
+	# shellcheck disable=SC2059 # a format
+	stops 0 "hottext: warning: $(printf "$warning" script)"
+	order $ko cold_one hot_one
+	kernel_link vmlinux
+	run link_module
+	stops 0 ""
+	order $ko hot_one cold_one
+	# Folded stacks and folders (of perf.data) are of another kind, too.
+	printf 'task;vfs_read_[k] 50\n' > folded
+	HOTTEXT_PROFILE=folded run link_module
+	stops 0 ""
+	order $ko hot_one cold_one
+	rm -r .hottext
+	HOTTEXT_PROFILE=folded run link_module
+	# shellcheck disable=SC2059 # a format
+	stops 0 "hottext: warning: $(printf "$warning" folded)"
+	HOTTEXT_PROFILE=lib run link_module
+	# shellcheck disable=SC2059 # a format
+	stops 0 "hottext: warning: $(printf "$warning" lib)"
+	HOTTEXT_PROFILE=none run link_module
+	stops 1 "hottext: cannot read 'none': No such file or directory"
+	# Without sections there is nothing to order, and no word about it.
+	section .text copy 40 | object a.o
+	section .text warm 40 | object b.o
+	HOTTEXT_PROFILE=folded run link_module
+	stops 0 ""
+}
+
 @test "the recorded boot's kallsyms tell a module's functions as well as its file" {
 	record
 	"$HOTTEXT" collect -q --kallsyms kallsyms --modules lib -o file.hot perf.data

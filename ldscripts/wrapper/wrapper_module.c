@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "collect/profile.h"
+#include "collect/reader.h"
 #include "ldscripts/fragment.h"
 #include "ldscripts/lds/lds.h"
 #include "ldscripts/match.h"
@@ -90,19 +92,59 @@ static char *hot_statements(const struct profile *p, const char *module)
 	return text;
 }
 
+/* Whether the profile is of our own kind, which alone tells functions without their kernel; -1 after reporting. */
+static int is_own_kind(const char *path)
+{
+	char head[256 + 1];
+	struct stat st;
+	size_t len;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))	/* perf.data in a folder */
+		return 0;
+	struct input *in = input_open(path);
+	if (!in)
+		return -1;
+	const char *data = input_peek(in, sizeof(head) - 1, &len);
+	int ret = input_failed(in) ? -1 : 0;
+
+	len = len < sizeof(head) ? len : sizeof(head) - 1;
+	if (!ret) {
+		memcpy(head, data, len);
+		head[len] = '\0';
+		ret = hot_reader.probe(head, len);
+	}
+	input_close(in);
+	return ret;
+}
+
+/* What a profile saw of modules. Of another kind than ours, the link of the kernel has read it, and left it in its plan. */
+static int read_profile(struct profile *p, const char *path, const char *output)
+{
+	static const char planned[] = ".hottext/plan/profile.hot";
+	int own = is_own_kind(path);
+
+	if (own < 0)
+		return -1;
+	if (!own && access(planned, R_OK)) {
+		warn("cannot order '%s': '%s' is read by the kernel's link, which left no '%s' here", output, path, planned);
+		return 0;
+	}
+	struct input *in = input_open(own ? path : planned);
+	int ret = in ? profile_read(p, in) : -1;
+
+	input_close(in);
+	return ret;
+}
+
 /* The script, with the hot functions of a profile (NULL: none), to fp. */
-static int write_script(const char *profile, const char *module, FILE *fp)
+static int write_script(const char *profile, const char *output, const char *module, FILE *fp)
 {
 	struct profile p = { 0 };
 	struct lds l;
 	int ret = 0;
 
-	if (profile) {
-		struct input *in = input_open(profile);
-
-		ret = in ? profile_read(&p, in) : -1;
-		input_close(in);
-	}
+	if (profile)
+		ret = read_profile(&p, profile, output);
 	char *hot = ret ? NULL : hot_statements(&p, module);
 	if (!ret && !(ret = lds_init(&l, "module", module_script, strlen(module_script)))) {
 		ret = lds_rewrite(&l, &(struct lds_changes){ .hot = hot, .take_in = true }, fp);
@@ -120,7 +162,7 @@ static int relink(const struct wrapper *w, const char *profile, const char *modu
 
 	if (wrapper_temp(w, ".hottext-module.lds", &script))
 		return EXIT_FAILED;
-	if (!write_script(profile, module, script.fp)) {
+	if (!write_script(profile, w->line.output, module, script.fp)) {
 		if (fflush(script.fp) || ferror(script.fp)) {
 			error("cannot write '%s': %s", script.tmp, strerror(errno));
 		} else {
