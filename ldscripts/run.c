@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,24 @@ char *run_linker_name(void)
 	if (ld && *ld)
 		return xstrdup(ld);
 	return xasprintf("%sld", cross ? cross : "");
+}
+
+char **run_linker_words(const char *ld)
+{
+	char **words = xcalloc(strlen(ld) / 2 + 3, sizeof(*words));
+	bool whole = strchr(ld, '/') && !access(ld, X_OK);
+	unsigned int nr = 0;
+
+	for (const char *s = ld; *s; ) {
+		size_t len = whole ? strlen(s) : strcspn(s, " \t\n");
+
+		if (len)
+			words[nr++] = xstrndup(s, len);
+		s += len + (s[len] != '\0');
+	}
+	if (!nr)
+		words[nr] = xstrdup(ld);
+	return words;
 }
 
 int run_replace(char **argv)

@@ -10,6 +10,12 @@
 char *run_linker_name(void);
 
 /*
+ * The words of its name, as in `ccache ld` or `ld -O1`; a program of just that name is one. NULL-terminated; the
+ * caller frees each and the list.
+ */
+char **run_linker_words(const char *ld);
+
+/*
  * Run argv[0] (found in PATH) and wait. Returns its exit status, 1 when it could not be run or a
  * signal killed it (reported). SIGINT, SIGTERM and SIGHUP go on to it; what
  * was asked is remembered for run_finish().

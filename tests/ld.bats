@@ -660,3 +660,48 @@ nothing_left() {
 		[ "$(cat kernel.before)" = before ]
 	done
 }
+
+@test "the wrapper named as the real linker, by whatever name, is one line" {
+	make_kernel
+	ln -s "$HOTTEXT" hottext-ld
+	mkdir bin
+	printf '#!/bin/sh\nexec "%s" "$@"\n' "$PWD/hottext-ld" > bin/ld; chmod +x bin/ld
+	cp "$HOTTEXT" bin/hottext-ld
+	for ld in hottext-ld "$PWD/hottext-ld" bin/hottext-ld bin/ld; do
+		said="hottext: '$ld' is this wrapper again: HOTTEXT_LD must name the real linker"
+		PATH=$PWD:$PATH HOTTEXT_LD=$ld run timeout 20 ./hottext-ld --version
+		stops 1 "$said"
+		PATH=$PWD:$PATH HOTTEXT_LD=$ld run kernel_link vmlinux
+		stops 1 "$said"
+		PATH=$PWD:$PATH HOTTEXT_LD=$ld run timeout 20 ./hottext-ld -r -o vmlinux.o fs/file.o
+		stops 1 "$said"
+	done
+	PATH=$PWD/bin:$PATH run timeout 20 ./hottext-ld --version
+	stops 1 "hottext: 'ld' is this wrapper again: HOTTEXT_LD must name the real linker"
+	PATH=$PWD:$PATH CROSS_COMPILE=hottext- run kernel_link vmlinux
+	stops 1 "hottext: 'hottext-ld' is this wrapper again: HOTTEXT_LD must name the real linker"
+	[ ! -e vmlinux ] && [ ! -e vmlinux.o ]
+}
+
+@test "the real linker's name may be several words, or hold a blank" {
+	make_kernel
+	kernel_link old
+	mkdir "a tool"
+	printf '#!/bin/sh\necho "$@" > args\nexec "$@"\n' > run; chmod +x run
+	cp run "a tool/ld"
+	sed -i 's/^exec.*/exec ld "$@"/' "a tool/ld"
+	plan <<< '*(.text.xfs_read)'
+	HOTTEXT_PLAN=plan kernel_link want
+	for ld in "ld -O1" " ld  --no-demangle" "./run ld" "$PWD/a tool/ld"; do
+		HOTTEXT_LD=$ld HOTTEXT_PLAN=plan kernel_link vmlinux
+		cmp want vmlinux
+	done
+	CROSS_COMPILE="./run $(dirname "$(command -v ld)")/" HOTTEXT_PLAN=plan kernel_link vmlinux
+	cmp want vmlinux
+	grep -q "^/.*/ld .*--script" args
+	[ "$(HOTTEXT_LD="ld -v" "$HOTTEXT" ld)" = "$(ld -v)" ]
+	HOTTEXT_LD="no-such-ld -O1" run kernel_link vmlinux
+	stops 1 "hottext: cannot run 'no-such-ld': No such file or directory"
+	HOTTEXT_LD=" " run kernel_link vmlinux
+	stops 1 "hottext: cannot run ' ': No such file or directory"
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ldscripts/run.h"
 #include "lib/mem.h"
 
 enum role { ROLE_OTHER, ROLE_SCRIPT, ROLE_OUTPUT, ROLE_MAP };
@@ -99,10 +100,14 @@ void linkline_init(struct linkline *l, int argc, char **argv)
 char **linkline_with(const struct linkline *l, const char *ld, const char *output, const char *script,
 		     const char *map, const char *extra)
 {
-	char **out = xcalloc((size_t)l->argc + 6, sizeof(*out));
-	int n = 0;
+	char **words = run_linker_words(ld), **out;
+	size_t n = 0;
 
-	out[n++] = xstrdup(ld);
+	while (words[n])
+		n++;
+	out = xcalloc(n + (size_t)l->argc + 5, sizeof(*out));
+	memcpy(out, words, n * sizeof(*out));
+	free(words);
 	for (int i = 0; i < l->argc; i++) {
 		const char *value;
 		bool next;

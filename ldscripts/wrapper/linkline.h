@@ -17,7 +17,7 @@ struct linkline {
 void linkline_init(struct linkline *l, int argc, char **argv);
 
 /*
- * The same line for the linker `ld`, with another output, script, map (each NULL: leave
+ * The same line for the linker `ld` (its words), with another output, script, map (each NULL: leave
  * it), and an extra option after all others (NULL: none). NULL-terminated; for linkline_free().
  */
 char **linkline_with(const struct linkline *l, const char *ld, const char *output, const char *script,

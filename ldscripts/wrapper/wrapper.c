@@ -310,13 +310,39 @@ static int pass_through(const struct wrapper *w)
 	return ret;
 }
 
+/* lld, or a program that is told to run it. */
+static bool is_lld_name(const char *ld)
+{
+	char **words = run_linker_words(ld);
+	bool ret = false;
+
+	for (char **word = words; *word; word++)
+		ret |= **word != '-' && strstr(base_name(*word), "lld");
+	linkline_free(words);
+	return ret;
+}
+
+/* Whether the wrapper is run as the real linker: all that it runs finds a mark in its environment. */
+static bool is_run_by_itself(void)
+{
+	bool ret = getenv("HOTTEXT_LD_RUNS");
+
+	setenv("HOTTEXT_LD_RUNS", "1", 1);
+	return ret;
+}
+
 int wrapper_run(int argc, char **argv)
 {
 	struct wrapper w = { .ld = run_linker_name() };
 	int ret, kernel, module;
 
+	if (is_run_by_itself()) {
+		error("'%s' is this wrapper again: HOTTEXT_LD must name the real linker", w.ld);
+		free(w.ld);
+		return EXIT_FAILED;
+	}
 	linkline_init(&w.line, argc, argv);
-	w.lld = strstr(base_name(w.ld), "lld");
+	w.lld = is_lld_name(w.ld);
 	kernel = is_kernel_link(&w.line);
 	module = is_module_link(&w.line);
 	if (kernel > 0 && is_no_file(w.line.output) && (env("HOTTEXT_PLAN") || env("HOTTEXT_PROFILE")))
