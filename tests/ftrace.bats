@@ -105,6 +105,28 @@ check_switches() {
 	done
 }
 
+@test "several events in one recording: a source for each with counts of its own, and what was lost told once" {
+	sources() {	# sources ARG...: the lines of them
+		collect_to out "$@"
+		sed -nE 's/^source (ftrace|trace.dat) //p' "$dir/out"
+	}
+	printf 'ffffffff%s\n' '80000000 T _text' '80000000 T _stext' '8116bfb0 T g1' '8116c100 T g2' '813d4350 T f1' \
+		'813d4400 T f2' '82000000 T _etext' > "$dir/syms"
+	# An event's format by another's name.
+	LC_ALL=C sed '/name: funcgraph_exit/,/print fmt/{s/name: funcgraph_exit/name: function      /;s/long func;/long ip;  /}' \
+		$data/lost.dat > "$dir/both.dat"
+	[ "$(sources --kallsyms "$dir/syms" "$dir/both.dat")" = "function - - - 20 20 4 16 0
+function_graph - - - 28 28 4 24 2" ]
+	LC_ALL=C sed '/name: funcgraph_entry/,/print fmt/{s/name: funcgraph_entry/name: kernel_stack /;s/long func;/long caller;/}' \
+		$data/lost.dat > "$dir/stacks.dat"
+	[ "$(sources --kallsyms "$dir/syms" "$dir/stacks.dat")" = "kernel_stack - - - 28 4 4 0 2" ]
+	{ cat $data/graph.txt; echo 'CPU:0 [LOST 3 EVENTS]'; cat $data/function-offsets.txt $data/stack.txt; } > "$dir/in"
+	[ "$(sources "$dir/in")" = "function - - - 118 118 118 0 0
+function_graph - - - 262 262 262 0 3
+kernel_stack - - - 5 5 5 0 0" ]
+	grep -q '^hottext: 385 samples, 385 kernel, 385 resolved, 0 unresolved, 3 lost$' "$dir/out.err"
+}
+
 @test "trace.dat: instances" {
 	same instances.dat instances.dat.hot "20 samples, 20 kernel, 20 resolved, 0 unresolved, 0 lost"
 }

@@ -48,7 +48,7 @@ struct run {
 	uint32_t stack_pid;
 	struct call call;		/* the last function event, not counted yet */
 	bool has_call;
-	uint64_t entries, functions, resolved, lost, strange;
+	uint64_t entries, entries_resolved, functions, functions_resolved, lost, strange;
 };
 
 static uint32_t *pid_of_cpu(struct run *r, uint32_t cpu)
@@ -105,7 +105,7 @@ static void graph_entry(struct run *r, uint32_t cpu, uint32_t pid, uint32_t dept
 	cut_call(call);
 	const struct ftrace_place *at = ftrace_names_text(&r->names, call);
 	r->entries++;
-	r->resolved += at->resolved;
+	r->entries_resolved += at->resolved;
 	funcgraph_entry(&r->graph, cpu, pid, depth, at->func, PROFILE_OFF_UNKNOWN);
 	if (leaf)
 		funcgraph_exit(&r->graph, cpu, pid, depth);
@@ -262,7 +262,7 @@ static void flush_call(struct run *r)
 		return;
 	r->has_call = false;
 	r->functions++;
-	r->resolved += c->resolved;
+	r->functions_resolved += c->resolved;
 	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
 }
 
@@ -358,7 +358,7 @@ static void take_line(struct run *r, char *line)
 	r->strange++;
 }
 
-static void add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved, uint64_t lost)
+static struct profile_source *add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved)
 {
 	struct profile_source *s = profile_add_source(r->p, "ftrace");
 
@@ -368,7 +368,23 @@ static void add_source(struct run *r, const char *event, uint64_t events, uint64
 	s->samples = s->kernel = events;
 	s->resolved = resolved;
 	s->unresolved = events - resolved;
-	s->lost = lost;
+	return s;
+}
+
+/* A source for each event: several texts may stand one behind the other. What was lost, the last has for all. */
+static void add_sources(struct run *r)
+{
+	struct profile_source *s = NULL;
+
+	if (r->chain.samples) {
+		s = add_source(r, "kernel_stack", 0, 0);
+		chain_finish(&r->chain, s);
+	}
+	if (r->functions)
+		s = add_source(r, "function", r->functions, r->functions_resolved);
+	if (r->entries)
+		s = add_source(r, "function_graph", r->entries, r->entries_resolved);
+	s->lost = r->lost;
 }
 
 static int finish(struct run *r, const char *name)
@@ -380,20 +396,7 @@ static int finish(struct run *r, const char *name)
 		warn("'%s': %llu lines not understood", name, (unsigned long long)r->strange);
 	if (!r->entries && !r->functions && !r->chain.samples)
 		return error("cannot use '%s': it has no function_graph, function or stack trace lines", name);
-	if (r->chain.samples) {
-		struct profile_source *s = profile_add_source(r->p, "ftrace");
-
-		profile_set(&s->event, "kernel_stack");
-		if (r->syms)
-			source_set_kernel(s, r->syms);
-		chain_finish(&r->chain, s);
-		s->lost = r->entries || r->functions ? 0 : r->lost;
-	}
-	/* A buffer holds the output of one tracer. */
-	if (r->entries)
-		add_source(r, "function_graph", r->entries, r->resolved, r->lost);
-	else if (r->functions)
-		add_source(r, "function", r->functions, r->resolved, r->lost);
+	add_sources(r);
 	return 0;
 }
 

@@ -64,8 +64,8 @@ struct run {
 	struct field pid;	/* common_pid */
 	struct call call;	/* the last, not counted yet */
 	bool has_call;
-	uint64_t used[KIND_STACK + 1];
-	uint64_t resolved, lost, gaps;
+	uint64_t used[KIND_STACK + 1], resolved[KIND_STACK + 1];	/* events; chain counts those of stacks */
+	uint64_t lost, gaps;
 	uint64_t page, pages;	/* bytes of one; that records were read of: their offsets tell how far libtracecmd came */
 };
 
@@ -122,7 +122,7 @@ static void take_entry(struct run *r, const struct event *ev, const struct tep_r
 	const struct ftrace_place *to = place(r, number(r, rec, ev->func));
 	uint32_t func = to->func, off = PROFILE_OFF_UNKNOWN;
 
-	r->resolved += to->resolved;
+	r->resolved[KIND_ENTRY] += to->resolved;
 	if (ev->parent.size) {
 		const struct ftrace_place *from = place(r, number(r, rec, ev->parent) - 1);
 		off = from->off;
@@ -151,7 +151,7 @@ static void flush_call(struct run *r)
 		return;
 	r->has_call = false;
 	r->used[KIND_FUNCTION]++;
-	r->resolved += c->resolved;
+	r->resolved[KIND_FUNCTION] += c->resolved;
 	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
 }
 
@@ -244,7 +244,7 @@ static void walk(struct run *r)
 	free(cpus);
 }
 
-static void add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved, uint64_t lost)
+static struct profile_source *add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved)
 {
 	struct profile_source *s = profile_add_source(r->p, "trace.dat");
 
@@ -254,23 +254,24 @@ static void add_source(struct run *r, const char *event, uint64_t events, uint64
 	s->samples = s->kernel = events;
 	s->resolved = resolved;
 	s->unresolved = events - resolved;
-	s->lost = lost;
+	return s;
 }
 
+/* A source for each event. What was lost is told for all of them together: the last, if any, has it. */
 static void add_sources(struct run *r)
 {
-	if (r->used[KIND_STACK]) {
-		struct profile_source *s = profile_add_source(r->p, "trace.dat");
+	struct profile_source *s = NULL;
 
-		profile_set(&s->event, "kernel_stack");
-		if (r->opts->syms)
-			source_set_kernel(s, r->opts->syms);
+	if (r->used[KIND_STACK]) {
+		s = add_source(r, "kernel_stack", 0, 0);
 		chain_finish(&r->chain, s);
 	}
 	if (r->used[KIND_FUNCTION])
-		add_source(r, "function", r->used[KIND_FUNCTION], r->resolved, r->used[KIND_ENTRY] ? 0 : r->lost);
+		s = add_source(r, "function", r->used[KIND_FUNCTION], r->resolved[KIND_FUNCTION]);
 	if (r->used[KIND_ENTRY])
-		add_source(r, "function_graph", r->used[KIND_ENTRY], r->resolved, r->lost);
+		s = add_source(r, "function_graph", r->used[KIND_ENTRY], r->resolved[KIND_ENTRY]);
+	if (s)
+		s->lost = r->lost;
 }
 
 /* One buffer of the file. */
