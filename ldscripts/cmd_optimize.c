@@ -42,7 +42,7 @@ static void warn_of_losers(const struct plan *plan)
 
 static int make_plan(struct job *job, const char *dir, const char *lds, struct plan *plan)
 {
-	if (job_order(job) || job_plan(job, plan))
+	if (plan_folder_check(dir, job->opts, lds) || job_order(job) || job_plan(job, plan))
 		return -1;
 	decisions_say(job, plan);
 	warn_of_losers(plan);

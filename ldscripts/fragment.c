@@ -93,7 +93,7 @@ static void print_header(FILE *fp, const struct layout *l, const struct line *li
 	char hex[2 * BUILD_ID_MAX + 1];
 	const struct symtab *st = &l->image->symtab;
 
-	fprintf(fp, "/*\n * hottext %s: hot text for the inside of the .text output section.\n"
+	fprintf(fp, "/*\n * hottext %s: " FRAGMENT_TITLE ".\n"
 		" * Planned on a kernel with build-id %s.\n"
 		" * %u functions in %u sections placed, %u sections dropped.\n",
 		HOTTEXT_VERSION, build_id_hex(st->build_id, st->build_id_size, hex), t->functions, t->units, t->dropped);

@@ -36,6 +36,9 @@ struct fragment_totals {
 	uint32_t dropped;	/* units that no pattern can name */
 };
 
+/* Stands in the header, and so in scripts that have the fragment in them. */
+#define FRAGMENT_TITLE "hot text for the inside of the .text output section"
+
 /*
  * Write the fragment of a layout, as layout_assign() lays it out: groups with members
  * in the hot list stand behind the hot region, those members first. totals may be NULL. The

@@ -91,7 +91,7 @@ static void put_picture(const struct view *v, FILE *fp)
 /* Draw through a DOT file that goes away again. */
 static int draw(const struct view *v)
 {
-	char dot[] = "/tmp/hottext-XXXXXX";
+	char dot[] = "/tmp/hottext-XXXXXX", *cause = NULL;
 	int fd = temp_file(dot), ret;
 	FILE *fp = fd < 0 ? NULL : fdopen(fd, "w");
 
@@ -103,12 +103,12 @@ static int draw(const struct view *v)
 	if (fclose(fp) || bad)
 		ret = error("cannot write '%s': %s", dot, strerror(errno));
 	else
-		ret = dot_draw(dot, opt_output);
+		ret = dot_draw(dot, opt_output, &cause);
 	unlink(dot);
 	temp_forget(dot);
 	if (ret > 0)
-		return error("cannot draw '%s': no dot program: install graphviz, or write a .dot file",
-			     opt_output);
+		ret = error("cannot draw '%s': %s; a .dot file can be written without it", opt_output, cause);
+	free(cause);
 	return ret;
 }
 

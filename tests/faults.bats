@@ -140,6 +140,8 @@ kill_it() {
 				-prune -exec rm -rf {} +
 			# The map of a link that did not end is beside no kernel.
 			[ $sig != KILL ] || [ -e "$dir/out/vmlinux" ] || rm -f "$dir/out/vmlinux.map"
+			# Where the child that draws was hit, the plan has no picture.
+			[ $status -ne 0 ] || [ ! -e "$dir/out/plan" ] || cp -n "$dir/new/plan/hotpages.svg" "$dir/out/plan/"
 			same new || { [ $status -ne 0 ] && { same old || same failed; }; } ||
 				{ echo "SIG$sig before call $n: status $status, left"; cat "$dir/diff"; return 1; }
 		done

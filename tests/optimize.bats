@@ -4,6 +4,7 @@
 # left behind where a plan cannot be made.
 
 bats_require_minimum_version 1.5.0
+load kernel.bash
 HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
 DATA=$BATS_TEST_DIRNAME/data
@@ -238,4 +239,161 @@ interrupt() {
 	jq -e '[.units[] | select(.moved and .group == "main")] | [.[] | select(.why | startswith("keeps ")) | .page] as $guarded |
 		[.[] | select(.why | startswith("run by")) | .page] | map(select(. > ($guarded | min))) | unique | length <= 1' \
 		plan/plan.json
+}
+
+# small: a kernel of six objects in the test's own folder, where the test goes on, and plans of it by `plan DIR [ARG...]`.
+small() {
+	cd "$dir"
+	make_kernel
+	kernel_link vmlinux
+	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' >st.folded
+}
+plan() {
+	local to=$1
+	shift
+	"$HOTTEXT" optimize -q --machine $MACHINE --effort 1 "$@" vmlinux st.folded -o "$to"
+}
+
+# spares FOLDER MESSAGE ARG...: optimize says just that, and the folder is as it was.
+spares() {
+	local folder=$1 message=$2
+	shift 2
+	rm -rf "$dir/before"
+	cp -a "$folder" "$dir/before"
+	run -1 --separate-stderr "$HOTTEXT" optimize -q --machine $MACHINE "$@"
+	[ "$stderr" = "hottext: $message" ] || { echo "said: $stderr"; return 1; }
+	diff -r "$dir/before" "$folder"
+}
+
+@test "optimize: what is read is not written over, and nothing that is somebody else's" {
+	small
+	mkdir prof of
+	"$HOTTEXT" collect -q --vmlinux vmlinux st.folded -o prof/profile.hot
+	spares prof "cannot write 'prof/profile.hot': it is read as well" vmlinux prof/profile.hot -o prof
+	spares prof "cannot write 'prof/profile.hot': it is of no plan of ours; give another folder, or remove it" \
+		vmlinux st.folded -o prof
+	ln vmlinux.map of/report.txt
+	spares of "cannot write 'of/report.txt': it is read as well" --map vmlinux.map vmlinux st.folded -o of
+	rm of/report.txt
+	echo '{ "schema": 1 }' >of/plan.json
+	spares of "cannot write 'of/plan.json': it is of no plan of ours; give another folder, or remove it" vmlinux st.folded -o of
+	rm of/*
+	plan of
+	plan of
+	"$HOTTEXT" collect -q --vmlinux vmlinux st.folded -o of/profile.hot
+	spares of "cannot write 'of/profile.hot': it is read as well" vmlinux of/profile.hot -o of/
+}
+
+@test "optimize: a kernel's own vmlinux.lds stays, one of ours goes with its plan" {
+	small
+	mkdir build of
+	cp "$DATA/lds/x86-64-6.1.lds" build/vmlinux.lds
+	for ((i = 0; i < 2; i++)); do
+		(cd build && "$HOTTEXT" optimize -q --machine $MACHINE ../vmlinux ../st.folded -o .)
+		plan build
+		cmp "$DATA/lds/x86-64-6.1.lds" build/vmlinux.lds
+	done
+	spares build "cannot write 'build/vmlinux.lds': it is of no plan of ours; give another folder, or remove it" \
+		--lds "$DATA/lds/x86-64-6.1.lds" vmlinux st.folded -o build
+	spares build "cannot write 'build/vmlinux.lds': it is read as well" --lds build/vmlinux.lds vmlinux st.folded -o build
+	plan of --lds "$DATA/lds/x86-64-6.1.lds"
+	touch of/mine
+	plan of --lds "$DATA/lds/x86-64-6.1.lds"
+	[ -e of/vmlinux.lds ]
+	plan of
+	[ -e of/mine ] && [ ! -e of/vmlinux.lds ]
+}
+
+@test "optimize: into a mounted folder, empty or with a plan, and one bound there" {
+	small
+	plan new
+	plan old --algorithm link
+	mkdir volume bound there
+	mount -t tmpfs -o size=4m tmpfs volume 2>/dev/null || skip "cannot mount a small file system"
+	plan volume || status=$?
+	diff -r -I command new volume >diff || status=$?
+	cp old/* volume
+	plan volume || status=$?
+	diff -r -I command new volume >>diff || status=$?
+	[ "$(ls -A volume)" = "$(ls -A new)" ] || status=1
+	umount volume
+	[ "${status:-0}" = 0 ] || { cat diff; return 1; }
+	mount --bind there bound || skip "cannot bind a folder"
+	plan bound && plan bound || status=$?
+	umount bound
+	[ "${status:-0}" = 0 ]
+	diff -r -I command new there
+}
+
+@test "optimize: into a folder beside which nothing can be made, but not into one that is protected" {
+	local as=(env)
+	if [ "$(id -u)" = 0 ]; then	# whom no mode keeps out
+		as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+		dir=$(mktemp -d)
+	fi
+	small
+	plan new
+	mkdir above above/plan
+	chmod 777 "$dir" above/plan
+	"${as[@]}" "$HOTTEXT" --version >version || skip "nobody else can get at this folder"
+	chmod 555 above
+	for ((i = 0; i < 2; i++)); do
+		"${as[@]}" "$HOTTEXT" optimize -q --machine $MACHINE --effort 1 vmlinux st.folded -o above/plan
+	done
+	chmod 755 above
+	diff -r -I command new above/plan
+	[ "$(ls -A above)" = plan ] && [ "$(ls -A new)" = "$(ls -A above/plan)" ]
+	chmod 555 new
+	run -1 "${as[@]}" "$HOTTEXT" optimize -q --machine $MACHINE --effort 1 vmlinux st.folded -o new
+	chmod 755 new
+	[ "$output" = "hottext: cannot write 'new': Permission denied" ]
+	[ -z "$(find . -maxdepth 1 -name 'new.*')" ]
+	[ "$dir" = "$BATS_TEST_TMPDIR" ] || rm -r "$dir"
+}
+
+@test "optimize: a folder that has to stay is as it was after an error, whatever could not be moved" {
+	small
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o inject "$BATS_TEST_DIRNAME/faults/inject.c"
+	./inject any EIO 0 "$HOTTEXT" --version 9>n >version || skip "ptrace is not to be had here"
+	export ASAN_OPTIONS=detect_leaks=0
+	plan new
+	plan old --algorithm link --lds "$DATA/lds/x86-64-6.1.lds"
+	echo mine | tee new/mine >old/mine
+	cp -a old to
+	./inject rename EACCES 0 "$HOTTEXT" optimize -q --machine $MACHINE --effort 1 vmlinux st.folded -o to 9>n
+	diff -r -I command new to
+	for nth in $(seq "$(cat n)"); do
+		rm -rf to
+		cp -a old to
+		run -1 --separate-stderr ./inject rename EACCES $nth "$HOTTEXT" optimize -q --machine $MACHINE --effort 1 vmlinux st.folded -o to
+		[[ $stderr == "hottext: cannot write 'to/"*"': Permission denied" || $stderr == "hottext: cannot write '$dir/to/"*"': Permission denied" ]]
+		diff -r old to
+	done
+	[ "$nth" -gt 25 ]
+	# An end that comes in between has them all of one plan, but for the picture, whose drawing may have been hit.
+	./inject any EIO 0 "$HOTTEXT" optimize -q --machine $MACHINE --effort 1 vmlinux st.folded -o to 9>n
+	for nth in $(seq "$(cat n)" -9 $(($(cat n) - 80))); do
+		rm -rf to
+		cp -a old to
+		run ./inject any TERM $nth "$HOTTEXT" optimize -q --machine $MACHINE --effort 1 vmlinux st.folded -o to
+		[ $status -eq 0 ] || [ $status -eq 143 ]
+		diff -r old to >diff || diff -r -I command -x hotpages.svg new to >diff || { cat diff; return 1; }
+	done
+}
+
+@test "optimize: a graphviz that fails takes the picture, not the plan" {
+	small
+	plan new
+	mkdir bin
+	for end in 'exit 1' 'exit 126' 'exit 127' 'kill -SEGV $$'; do
+		printf '#!/bin/sh\n%s\n' "$end" >bin/dot
+		chmod +x bin/dot
+		PATH=$dir/bin:$PATH run -0 --separate-stderr "$HOTTEXT" optimize --machine $MACHINE --effort 1 vmlinux st.folded -o bad
+		grep -qE "^hottext: no picture: (dot exited with 1(26)?|graphviz is not installed|dot was killed by signal 11); later, \`dot -Tsvg hotpages.dot -o hotpages.svg\` in the plan's folder draws it$" <<<"$stderr" || { echo "said: $stderr"; return 1; }
+		[ "$(ls bad)" = "$(ls new | grep -v '\.svg')" ]
+	done
+	# In the links of a build nothing is drawn.
+	printf '#!/bin/sh\ntouch %s/drawn\nexit 1\n' "$dir" >bin/dot
+	PATH=$dir/bin:$PATH HOTTEXT_PROFILE=st.folded kernel_link ordered
+	[ -e .hottext/plan/report.html ] && [ ! -e drawn ]
 }

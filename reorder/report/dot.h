@@ -32,8 +32,9 @@ void dot_callgraph(const struct view *v, const struct callgraph_options *o, FILE
 
 /*
  * Draw the DOT file into path with the program `dot`; the format is that of
- * path's suffix. 0: drawn. 1: graphviz is not installed (not reported). -1 after reporting.
+ * path's suffix. 0: drawn. 1: dot could not, which is not reported but said in cause; the caller frees it. -1 after
+ * reporting.
  */
-int dot_draw(const char *dot_file, const char *path);
+int dot_draw(const char *dot_file, const char *path, char **cause);
 
 #endif

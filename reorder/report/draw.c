@@ -33,27 +33,29 @@ static void run_dot(char *option, int in, int out)
 	_exit(errno == ENOENT ? NOT_INSTALLED : 126);
 }
 
-static int wait_for(pid_t pid, const char *dot_file)
+/* 0, or 1 and why dot did not draw. -1 after reporting. */
+static int wait_for(pid_t pid, const char *dot_file, char **cause)
 {
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return error("cannot draw '%s': %s", dot_file, strerror(errno));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
-		return 1;
 	if (WIFSIGNALED(status))
-		return error("cannot draw '%s': dot was killed by signal %d", dot_file, WTERMSIG(status));
-	if (WEXITSTATUS(status))
-		return error("cannot draw '%s': dot exited with %d", dot_file, WEXITSTATUS(status));
-	return 0;
+		*cause = xasprintf("dot was killed by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status) == NOT_INSTALLED)
+		*cause = xstrdup("graphviz is not installed");
+	else if (WEXITSTATUS(status))
+		*cause = xasprintf("dot exited with %d", WEXITSTATUS(status));
+	return *cause != NULL;
 }
 
-int dot_draw(const char *dot_file, const char *path)
+int dot_draw(const char *dot_file, const char *path, char **cause)
 {
 	struct outfile out;
 	int in = open(dot_file, O_RDONLY | O_CLOEXEC), ret;
 
+	*cause = NULL;
 	if (in < 0)
 		return error("cannot read '%s': %s", dot_file, strerror(errno));
 	if (outfile_init(&out, path)) {
@@ -64,7 +66,7 @@ int dot_draw(const char *dot_file, const char *path)
 	pid_t pid = fork();
 	if (!pid)
 		run_dot(option, in, fileno(out.fp));
-	ret = pid < 0 ? error("cannot draw '%s': %s", dot_file, strerror(errno)) : wait_for(pid, dot_file);
+	ret = pid < 0 ? error("cannot draw '%s': %s", dot_file, strerror(errno)) : wait_for(pid, dot_file, cause);
 	free(option);
 	close(in);
 	if (ret) {

@@ -28,11 +28,11 @@ void report_measured(const struct plan *p, FILE *fp);
 void report_csv(const struct plan *p, FILE *fp);
 
 /*
- * Write plan.json, report.txt, report.html, hotpages.dot and hotpages.svg into the
- * existing folder dir, each all or nothing. Without graphviz the SVG is left out and
- * a line says how to draw it. -1 after reporting.
+ * Write plan.json, report.txt, report.html, hotpages.dot and, where it is to be drawn, hotpages.svg into the
+ * existing folder dir, each all or nothing. When graphviz cannot draw, the SVG is left out and
+ * a line says why, and how to draw it. -1 after reporting.
  */
-int report_write_all(const struct plan *p, const char *dir);
+int report_write_all(const struct plan *p, const char *dir, bool draw);
 
 /* The self-contained page. */
 void report_html(const struct plan *p, FILE *fp);

@@ -42,22 +42,23 @@ static int write_one(const struct plan *p, const char *dir, const char *name,
 
 static int draw_pages(const char *dir)
 {
-	char *dot = path_join(dir, "hotpages.dot"), *svg = path_join(dir, "hotpages.svg");
-	int ret = dot_draw(dot, svg);
+	char *dot = path_join(dir, "hotpages.dot"), *svg = path_join(dir, "hotpages.svg"), *cause;
+	int ret = dot_draw(dot, svg, &cause);
 
-	if (ret > 0) {
-		note("no picture: graphviz is not installed; later, `dot -Tsvg %s -o %s` draws it", dot, svg);
+	if (ret > 0) {	/* the folder's name is not known yet */
+		note("no picture: %s; later, `dot -Tsvg hotpages.dot -o hotpages.svg` in the plan's folder draws it", cause);
 		ret = 0;
 	}
+	free(cause);
 	free(dot);
 	free(svg);
 	return ret;
 }
 
-int report_write_all(const struct plan *p, const char *dir)
+int report_write_all(const struct plan *p, const char *dir, bool draw)
 {
 	if (write_one(p, dir, "plan.json", plan_write_json) || write_one(p, dir, "report.txt", write_text) ||
 	    write_one(p, dir, "report.html", report_html) || write_one(p, dir, "hotpages.dot", write_pages))
 		return -1;
-	return draw_pages(dir);
+	return draw ? draw_pages(dir) : 0;
 }
