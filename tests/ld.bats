@@ -705,3 +705,31 @@ nothing_left() {
 	HOTTEXT_LD=" " run kernel_link vmlinux
 	stops 1 "hottext: cannot run ' ': No such file or directory"
 }
+
+@test "a script of another program that defines _stext passes through" {
+	make_kernel
+	cat > bootp.lds <<-'L'
+	ENTRY(_start)
+	SECTIONS
+	{
+	  . = 0;
+	  .text : {
+	   _stext = .;
+	   *(.start)
+	   *(.text)
+	   initrd_size = initrd_end - initrd_start;
+	   _etext = .;
+	  }
+	}
+	L
+	boot() { "$@" --defsym initrd_start=0 --defsym initrd_end=9 -e 0 -T bootp.lds -o bootp lib/memcpy.o fs/file.o; }
+	boot ld
+	mv bootp want
+	plan <<< '*(.text.xfs_read)'
+	HOTTEXT_PLAN=plan run boot "$HOTTEXT" ld
+	stops 0 ""
+	cmp want bootp
+	HOTTEXT_PROFILE=missing run boot "$HOTTEXT" ld
+	stops 0 ""
+	cmp want bootp
+}

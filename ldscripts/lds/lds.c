@@ -11,15 +11,19 @@
 
 bool lds_is_kernel(const char *text, size_t size)
 {
+	/* Programs that start a kernel have _stext, too (arch/arm/boot/bootp); no freed memory and no scheduler. */
+	static const char *const names[] = { "_stext", "_sinittext", "__init_begin", "__sched_text_start" };
 	struct lds_lex lex = { .text = text, .size = size, .quiet = true };
-	bool stext = false;
+	bool has[ARRAY_SIZE(names)] = { false };
+	size_t last = ARRAY_SIZE(names);	/* the name before this token */
 
 	while (lds_next(&lex)) {
-		if (stext && lex.kind == LDS_PUNCT && text[lex.start] == '=')
-			return true;
-		stext = lds_word_is(&lex, "_stext");
+		if (last < ARRAY_SIZE(names) && lds_is(&lex, '='))
+			has[last] = true;
+		for (last = 0; last < ARRAY_SIZE(names) && !lds_word_is(&lex, names[last]); last++)
+			;
 	}
-	return false;
+	return has[0] && (has[1] || has[2] || has[3]);
 }
 
 static int unexpected_end(const struct lds_lex *lex)

@@ -67,7 +67,7 @@ struct lds_changes {
 	unsigned int nr_groups;
 };
 
-/* Whether the text defines _stext: only a kernel's own script does. Never fails. */
+/* Whether the text defines what only a kernel's own script does: _stext, and init or scheduler text. Never fails. */
 bool lds_is_kernel(const char *text, size_t size);
 
 /* Read a script; name is for messages. Errors (unbalanced braces, endless strings ...) are reported. */

@@ -2,7 +2,7 @@
 /*
  * The linker wrapper: everything goes to the real linker as it came, except
  *
- *   - a kernel's own link (its script defines _stext, no -r): the script is rewritten,
+ *   - a kernel's own link (its script defines what only a kernel's does, no -r): the script is rewritten,
  *     .text.* taken in and, with a plan, the hot region put in front of the main text;
  *   - the link of vmlinux.o (-r without a script), which would fuse sections of one name;
  *   - the link of a module (-r with scripts/module.lds) with function sections: they are

@@ -219,13 +219,21 @@ static void test_not_kernels(void **state)
 	static const char *const others[] = {
 		"", "SECTIONS { .text : { _text = .; *(.text) _etext = .; } }",
 		"SECTIONS { /* _stext = .; */ .text : { *(.text) } }", "SECTIONS { .x : { *(._stext) } } ASSERT(_stext, \"_stext = \")",
-		"/* endless", "\"endless",
+		"/* endless", "\"endless", "SECTIONS { PROVIDE(_stext = .); }", "SECTIONS { __init_begin = .; __sched_text_start = .; }",
+		/* arch/arm/boot/bootp/bootp.lds */
+		"SECTIONS { . = 0; .text : { _stext = .; *(.start) *(.text) initrd_size = initrd_end - initrd_start; _etext = .; } }",
+	};
+
+	static const char *const kernels[] = {
+		"SECTIONS { PROVIDE(_stext = .); _sinittext = .; }", "SECTIONS { __init_begin = .; _stext=.; }",
+		"SECTIONS { _stext = .; .text : { __sched_text_start = .; } }",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_false(lds_is_kernel(others[i], strlen(others[i])));
-	assert_true(lds_is_kernel("SECTIONS { PROVIDE(_stext = .); }", 33));
+	for (size_t i = 0; i < ARRAY_SIZE(kernels); i++)
+		assert_true(lds_is_kernel(kernels[i], strlen(kernels[i])));
 }
 
 static void test_broken(void **state)
