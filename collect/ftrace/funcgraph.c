@@ -52,12 +52,14 @@ struct fg_task {
 	struct fg_path *ended;		/* left last, may go on at ended_depth; NULL: none */
 	uint32_t ended_depth;
 	uint32_t cpu;			/* where it ran last */
+	uint64_t losses;		/* there, when it did */
 	bool dying;			/* what is open is whole */
 };
 
 struct fg_cpu {
 	uint32_t last;		/* path that ended last here; UINT32_MAX: none */
 	uint32_t task;		/* that ran last here; INDEX_NONE: none */
+	uint64_t losses;	/* times that events of it were lost */
 };
 
 /* Entry code proper is not traced; these are what a tracer sees first. '*' ends a prefix. */
@@ -138,7 +140,7 @@ static struct fg_cpu *get_cpu(struct funcgraph *g, uint32_t cpu)
 	if (cpu >= g->nr_cpus) {
 		g->cpus = xreallocarray(g->cpus, cpu + (size_t)1, sizeof(*g->cpus));
 		while (g->nr_cpus <= cpu)
-			g->cpus[g->nr_cpus++] = (struct fg_cpu){ UINT32_MAX, INDEX_NONE };
+			g->cpus[g->nr_cpus++] = (struct fg_cpu){ UINT32_MAX, INDEX_NONE, 0 };
 	}
 	return &g->cpus[cpu];
 }
@@ -195,18 +197,38 @@ void funcgraph_name_task(struct funcgraph *g, uint32_t cpu, uint32_t pid)
 		get_cpu(g, cpu)->task = to;
 }
 
+static void break_paths(struct fg_task *t)
+{
+	for (uint32_t i = 0; i < t->nr_paths; i++)
+		t->paths[i]->broken = true;
+}
+
+/* What was open when events were lost is not whole. Seen only now: to look at all tasks at each loss takes too long. */
+static void mind_losses(struct funcgraph *g, struct fg_task *t)
+{
+	if (t->losses == get_cpu(g, t->cpu)->losses)
+		return;
+	break_paths(t);
+	for (uint32_t i = 0; i < t->nr_frames; i++)	/* depths may fit by chance: no calls from these */
+		t->frames[i].func = INDEX_NONE;
+}
+
 static struct fg_task *get_task(struct funcgraph *g, uint32_t cpu, uint32_t pid)
 {
 	uint32_t id = task_id(g, cpu, pid);
-	struct fg_cpu *c = get_cpu(g, cpu);
+	struct fg_task *t = &g->tasks[id];
 
+	mind_losses(g, t);
+	struct fg_cpu *c = get_cpu(g, cpu);
 	if (c->task != id) {
 		if (c->task != INDEX_NONE && g->tasks[c->task].cpu == cpu)
 			settle(g, &g->tasks[c->task]);
-		get_cpu(g, cpu)->task = id;
+		c = get_cpu(g, cpu);
+		c->task = id;
 	}
-	g->tasks[id].cpu = cpu;
-	return &g->tasks[id];
+	t->cpu = cpu;
+	t->losses = c->losses;
+	return t;
 }
 
 static void push_path(struct fg_task *t, struct fg_path *path)
@@ -241,12 +263,6 @@ static void close_path(struct funcgraph *g, struct fg_task *t)
 	}
 	t->ended = path;
 	t->ended_depth = t->nr_frames;
-}
-
-static void break_paths(struct fg_task *t)
-{
-	for (uint32_t i = 0; i < t->nr_paths; i++)
-		t->paths[i]->broken = true;
 }
 
 /* Leave frames until depth of them are left. */
@@ -454,17 +470,13 @@ void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t fu
 
 void funcgraph_lost(struct funcgraph *g, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < g->task_ids.nr_keys; i++) {
-		if (g->tasks[i].cpu != cpu)
-			continue;
-		struct fg_task *t = &g->tasks[i];
+	struct fg_cpu *c = get_cpu(g, cpu);
 
-		settle(g, t);
-		break_paths(t);
-		for (uint32_t k = 0; k < t->nr_frames; k++)	/* depths may fit by chance: no calls from these */
-			t->frames[k].func = INDEX_NONE;
-	}
-	get_cpu(g, cpu)->last = UINT32_MAX;
+	/* Of the tasks that ran last here, all but the last are settled. */
+	if (c->task != INDEX_NONE && g->tasks[c->task].cpu == cpu)
+		settle(g, &g->tasks[c->task]);
+	c->last = UINT32_MAX;
+	c->losses++;
 }
 
 void funcgraph_finish(struct funcgraph *g)
@@ -472,6 +484,7 @@ void funcgraph_finish(struct funcgraph *g)
 	for (uint32_t i = 0; i < g->task_ids.nr_keys; i++) {
 		struct fg_task *t = &g->tasks[i];
 
+		mind_losses(g, t);
 		settle(g, t);
 		if (!t->dying)
 			break_paths(t);

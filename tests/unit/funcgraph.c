@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -159,6 +160,38 @@ static void test_lost(void **state)
 	want("func vfs_read 0 1\n", true);
 }
 
+/* A task that was open there is broken when it goes on elsewhere, or never; what it does from then on is whole. */
+static void test_lost_elsewhere(void **state)
+{
+	(void)state;
+	play("%0 @1 x64_sys_call{ __x64_sys_read{ @2 x64_sys_call{ __x64_sys_write{ @3 x64_sys_call{ "
+	     "%1 ! @4 x64_sys_call{ __x64_sys_close; } %0 ! %1 @1 vfs_read; } } x64_sys_call{ __x64_sys_getpid; } "
+	     "%0 @2 } } x64_sys_call{ __x64_sys_stat; }");
+	assert_int_equal(graph.broken, 3);
+	assert_int_equal(graph.paths, 3);
+	want("path syscall __x64_sys_close 1 ", true);
+	want("path syscall __x64_sys_getpid 1 ", true);
+	want("path syscall __x64_sys_stat 1 ", true);
+	want("func vfs_read 0 1\n", true);
+	want("call __x64_sys_read - vfs_read", false);
+}
+
+/* The time for losses does not grow with the tasks. */
+static void test_many_losses(void **state)
+{
+	uint32_t f = profile_func(&profile, "f");
+	clock_t begin = clock();
+
+	(void)state;
+	for (uint32_t pid = 1; pid <= 100000; pid++) {
+		funcgraph_entry(&graph, pid % 4, pid, 0, f, PROFILE_OFF_UNKNOWN);
+		funcgraph_lost(&graph, pid % 4);
+	}
+	play("");
+	assert_int_equal(graph.broken, 100000);
+	assert_true((clock() - begin) / CLOCKS_PER_SEC < 5);
+}
+
 /* Depths that do not fit: an exit without its entry, an entry that skips some. */
 static void test_depths(void **state)
 {
@@ -207,6 +240,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_switch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_death, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lost_elsewhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_many_losses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_depths, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_function, set_up, tear_down),
 	};
