@@ -57,6 +57,7 @@ COLLECT_SRCS := \
 	collect/perf/perfdata_record.c \
 	collect/perf/perfdata_sample.c \
 	collect/perf/perfscript.c \
+	collect/perf/perfscript_line.c \
 	collect/qemu/decode.c \
 	collect/qemu/sim.c \
 	collect/record/record_ftrace.c \
@@ -261,6 +262,7 @@ BATS_TESTS := \
 	optimize \
 	options \
 	perfdata \
+	perfscript \
 	positions \
 	ppc405 \
 	record \

@@ -458,6 +458,18 @@ bool symtab_value(const struct symtab *st, const char *name, uint64_t *value)
 	return v;
 }
 
+bool symtab_goes_by(const struct symtab *st, const struct sym *sym, const char *name, uint64_t start)
+{
+	uint64_t value;
+
+	if (!strcmp(sym->name, name) || (symtab_value(st, name, &value) && value == start))
+		return true;
+	for (const struct sym *s = sym + 1; s < st->syms + st->nr_syms && s->addr == sym->addr; s++)
+		if (!strcmp(s->name, name))
+			return true;
+	return false;
+}
+
 int symtab_finish(struct symtab *st, const char *path, uint64_t (*section_end)(void *arg, uint64_t addr),
 		  void *arg)
 {

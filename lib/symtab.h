@@ -69,6 +69,9 @@ const struct sym *symtab_find_id(const struct symtab *st, const char *id);
 /* The value of any symbol, by bare name, boundary symbols too; false when absent. */
 bool symtab_value(const struct symtab *st, const char *name, uint64_t *value);
 
+/* Whether a function of st goes by that name: its own, an alias's, or that of a label at start. */
+bool symtab_goes_by(const struct symtab *st, const struct sym *sym, const char *name, uint64_t start);
+
 /* Build-id as hex into buf of at least 2 * BUILD_ID_MAX + 1; "-" when there is none. Returns buf. */
 const char *build_id_hex(const unsigned char *id, uint32_t size, char *buf);
 

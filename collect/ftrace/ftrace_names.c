@@ -51,19 +51,6 @@ static struct ftrace_place by_name(const struct ftrace_names *n, const char *nam
 	};
 }
 
-/* Whether the symbol of a link-time address goes by that name, as itself, as an alias, or as a label at start. */
-static bool goes_by(const struct symtab *st, const struct sym *sym, const char *name, uint64_t start)
-{
-	uint64_t value;
-
-	if (!strcmp(sym->name, name) || (symtab_value(st, name, &value) && value == start))
-		return true;
-	for (const struct sym *s = sym + 1; s < st->syms + st->nr_syms && s->addr == sym->addr; s++)
-		if (!strcmp(s->name, name))
-			return true;
-	return false;
-}
-
 static struct ftrace_place find(struct ftrace_names *n, uint64_t addr, const char *name, uint64_t start)
 {
 	const struct sym *sym;
@@ -87,7 +74,7 @@ static struct ftrace_place find(struct ftrace_names *n, uint64_t addr, const cha
 	if (!name && !sym)
 		return (struct ftrace_place){ INDEX_NONE, PROFILE_OFF_UNKNOWN, false };
 	if (name) {
-		bool same = sym && goes_by(n->syms, sym, name, start - n->slide);
+		bool same = sym && symtab_goes_by(n->syms, sym, name, start - n->slide);
 
 		n->agreed += same;
 		n->differed += !same;

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "perfscript_line.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "collect/chain.h"
+#include "lib/modules.h"
+#include "lib/number.h"
+#include "lib/symtab.h"
+
+/* ---- samples ---- */
+
+/*
+ * The time is a token of digits, a point, six or nine digits and a colon. Returns
+ * where the colon stands; what precedes the token ends at *start.
+ */
+static const char *find_time(const char *line, const char *from_here, const char **start, uint64_t *ns)
+{
+	for (const char *s = from_here; (s = strchr(s, '.')); s++) {
+		const char *from = s, *p = s + 1;
+		uint64_t sec, frac;
+
+		while (from > line && isdigit((unsigned char)from[-1]))
+			from--;
+		if (from == s || (from > line && from[-1] != ' ') || !isdigit((unsigned char)*p))
+			continue;
+		const char *digits = p, *q = from;
+		if (!scan_dec(&p, &frac) || *p != ':' || (p - digits != 6 && p - digits != 9) ||
+		    !scan_dec(&q, &sec))
+			continue;
+		if (sec > UINT64_MAX / 2000000000u)
+			continue;
+		*ns = sec * 1000000000u + frac * (p - digits == 6 ? 1000u : 1u);
+		*start = from;
+		return p;
+	}
+	return NULL;
+}
+
+/* "comm  pid/tid [cpu]" or "comm  tid [cpu]" before the time; false when no tid is there. */
+static bool parse_task(const char *line, const char *end, uint64_t *task)
+{
+	const char *s = end, *cpu = NULL;
+	uint64_t tid, nr;
+
+	*task = CHAIN_NO_TASK;
+	while (s > line && s[-1] == ' ')
+		s--;
+	if (s > line && s[-1] == ']') {
+		while (s > line && s[-1] != '[')
+			s--;
+		cpu = s;
+		if (s > line)
+			s--;
+		while (s > line && s[-1] == ' ')
+			s--;
+	}
+	const char *tid_end = s;
+	while (s > line && isdigit((unsigned char)s[-1]))
+		s--;
+	if (s == tid_end || (s > line && s[-1] == '-') || !scan_dec(&s, &tid))
+		return false;
+	if (tid)
+		*task = tid;
+	else if (cpu && scan_dec(&cpu, &nr))	/* all idle tasks are 0 */
+		*task = 1ull << 63 | nr;
+	return true;
+}
+
+/*
+ * Behind the time: an optional period, then the event, ending in a colon and a
+ * blank. Returns what follows.
+ */
+static const char *parse_event(const char *s, char *event, size_t size)
+{
+	s = skip_blanks(s);
+	if (isdigit((unsigned char)*s)) {
+		const char *p = s;
+		uint64_t period;
+		if (scan_dec(&p, &period) && *p == ' ')
+			s = skip_blanks(p);
+	}
+	size_t n = strcspn(s, " \t");
+	if (!n) {	/* -F left the event out */
+		strcpy(event, "-");
+		return s;
+	}
+	if (n < 2 || s[n - 1] != ':' || n > size)
+		return NULL;
+	memcpy(event, s, n - 1);
+	event[n - 1] = '\0';
+	return s + n;
+}
+
+const char *perfscript_sample(const char *line, struct text_sample *s)
+{
+	const char *rest = NULL, *start;
+	struct text_sample t;
+
+	/* A task may be called like a time and an event; so the one that a task's number precedes is preferred. */
+	for (const char *p = line; (p = find_time(line, p, &start, &t.time_ns));) {
+		const char *behind = parse_event(p + 1, t.event, sizeof(t.event));
+		bool has_task = behind && parse_task(line, start, &t.task);
+
+		if (!behind || (rest && !has_task))
+			continue;
+		*s = t;
+		rest = behind;
+		if (has_task)
+			break;
+	}
+	return rest;
+}
+
+/* ---- frames ---- */
+
+/* A high address whose dso is not known: perf had no kernel symbols, or a user's stack holds rubbish. */
+static bool is_high(uint64_t addr)
+{
+	return addr >> 47 == 0x1ffff && addr != UINT64_MAX;
+}
+
+static bool begins_with_one_of(const char *s, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (!strncmp(s, *prefixes, strlen(*prefixes)))
+			return true;
+	return false;
+}
+
+/* Where kernels lie in the upper half of 64 bits, programs do not. */
+static bool may_be_kernel(const struct symtab *syms, const struct text_frame *f)
+{
+	if (!f->has_addr || f->addr >> 63)
+		return true;
+	return syms ? !(syms->text_addr >> 63) : f->addr <= UINT32_MAX;
+}
+
+static void set_module(struct text_frame *f, char *dso)
+{
+	char name[256];
+
+	module_name_of(dso, name, sizeof(name));
+	f->module = strcpy(dso, name);	/* never longer */
+	f->kind = FRAME_KERNEL;
+}
+
+void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f)
+{
+	static const char *const kernels[] = { "[kernel.", "[kernel]", "[kcore]", "/proc/kcore", NULL };
+	/* Mappings of programs; fs/proc/task_mmu.c and the architectures' arch_vma_name(). */
+	static const char *const programs[] = {
+		"[vdso", "[vvar", "[vsyscall]", "[stack]", "[stack:", "[heap]", "[vectors]", "[sigpage]", "[uprobes]",
+		"[anon:", "[anon_", "[anon]", NULL
+	};
+	/* Of the kernel's KSYMBOL records. */
+	static const char *const generated[] = {
+		"bpf_", "kprobe_insn_page", "kprobe_optinsn_page", "ftrace_trampoline", NULL
+	};
+	const char *slash = strrchr(dso, '/'), *base = slash ? slash + 1 : dso, *ko = strstr(base, ".ko");
+	size_t n = strlen(dso);
+
+	f->module = NULL;
+	f->kind = FRAME_USER;
+	if (begins_with_one_of(dso, kernels) || !strncmp(base, "vmlinux", 7)) {
+		f->kind = FRAME_KERNEL;
+	} else if (!strncmp(dso, "[guest.", 7)) {
+		f->kind = FRAME_GUEST;
+	} else if (!strcmp(dso, "inlined")) {
+		f->kind = FRAME_INLINED;
+	} else if (!strcmp(dso, "[unknown]")) {
+		f->kind = f->has_addr && is_high(f->addr) ? FRAME_KERNEL : FRAME_USER;
+	} else if (dso[0] == '[' && n > 2 && dso[n - 1] == ']') {
+		if (!begins_with_one_of(dso, programs) && may_be_kernel(syms, f))
+			set_module(f, dso);
+	} else if (ko && (!ko[3] || ko[3] == '.')) {	/* ext4.ko, ext4.ko.xz */
+		set_module(f, dso);
+	} else if (!slash && begins_with_one_of(dso, generated) && may_be_kernel(syms, f)) {
+		f->module = dso;
+		f->kind = FRAME_GENERATED;
+	}
+}
+
+void perfscript_symbol(struct text_frame *f, char *s)
+{
+	char *plus = strrchr(s, '+');
+
+	f->name = NULL;
+	f->has_off = false;
+	f->off = 0;
+	if (!*s || !strcmp(s, "[unknown]"))
+		return;
+	if (plus && plus != s && plus[1] == '0' && plus[2] == 'x') {
+		const char *p = plus + 3;
+		if (scan_hex(&p, &f->off) && !*p) {
+			f->has_off = true;
+			*plus = '\0';
+		}
+	}
+	f->name = s;
+}
+
+bool perfscript_frame(char *line, const struct symtab *syms, struct text_frame *f)
+{
+	const char *p = skip_blanks(line);
+	char *dso = NULL, *sym;
+
+	memset(f, 0, sizeof(*f));
+	if (p == line || !scan_hex(&p, &f->addr) || (*p && *p != ' '))
+		return false;
+	f->has_addr = true;
+	sym = line + (skip_blanks(p) - line);
+	size_t n = strlen(sym);
+	while (n && sym[n - 1] == ' ')
+		sym[--n] = '\0';
+	if (n && sym[n - 1] == ')') {
+		dso = sym == strrchr(sym, '(') ? sym : strstr(sym, " (");
+		for (char *next; dso && (next = strstr(dso + 1, " ("));)
+			dso = next;
+		if (dso) {
+			sym[n - 1] = '\0';
+			*dso = '\0';
+			dso += dso == sym ? 1 : 2;
+		}
+	}
+	perfscript_symbol(f, sym);
+	/* Without dsos only the address tells; 32-bit kernels begin at 2 GB or above, but so may programs. */
+	if (dso)
+		perfscript_dso(dso, syms, f);
+	else
+		f->kind = is_high(f->addr) ? FRAME_KERNEL : FRAME_USER;
+	return true;
+}
+
+/* ---- branches ---- */
+
+/* The slash that ends an end: one within "(dso)" does not. */
+static char *end_slash(char *s)
+{
+	int depth = 0;
+
+	for (; *s; s++) {
+		if (*s == '(')
+			depth++;
+		else if (*s == ')')
+			depth--;
+		else if (*s == '/' && !depth)
+			return s;
+	}
+	return NULL;
+}
+
+bool perfscript_branch(char *s, char **from, char **to)
+{
+	char *mid = end_slash(s), *rest = mid ? end_slash(mid + 1) : NULL;
+
+	if (!rest)
+		return false;
+	*mid = *rest = '\0';
+	*from = s;
+	*to = mid + 1;
+	return true;
+}
+
+bool perfscript_is_branch(const char *s)
+{
+	size_t n = strcspn(s, " \t");
+	int slashes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		slashes += s[i] == '/';
+	return slashes >= 4 && strcspn(s, "+") < n + (s[0] == '0' && s[1] == 'x' ? strlen(s) : 0);
+}

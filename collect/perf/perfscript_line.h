@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What stands on a line of `perf script`: a sample's header, a frame, or branches. */
+#ifndef COLLECT_PERF_PERFSCRIPT_LINE_H
+#define COLLECT_PERF_PERFSCRIPT_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symtab;
+
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,		/* the kernel proper or a module */
+	FRAME_GENERATED,	/* BPF programs, trampolines: code that is no symbol of the image */
+	FRAME_GUEST,
+	FRAME_INLINED,		/* no place of its own */
+};
+
+struct text_frame {
+	uint64_t addr, off;
+	const char *name;	/* NULL: no symbol */
+	const char *module;	/* NULL: the kernel proper; what generated code is called */
+	enum frame_kind kind;
+	bool has_addr, has_off;
+	bool located;		/* addr is that of the symbols, which have the name there */
+};
+
+struct text_sample {
+	uint64_t time_ns;
+	uint64_t task;		/* a key; CHAIN_NO_TASK */
+	char event[256];	/* "-" when the text has none */
+};
+
+static inline const char *skip_blanks(const char *s)
+{
+	while (*s == ' ' || *s == '\t')
+		s++;
+	return s;
+}
+
+/* The header of a sample; returns what follows the event, NULL when the line is none. */
+const char *perfscript_sample(const char *line, struct text_sample *s);
+
+/* "name+0x12" in place. */
+void perfscript_symbol(struct text_frame *f, char *s);
+
+/* "  ffffffffaa34917d name+0x24d (dso)" in place; syms may be NULL. False when the line is no frame. */
+bool perfscript_frame(char *line, const struct symtab *syms, struct text_frame *f);
+
+/* Set kind and module by "(dso)" and the address; dso is changed, and module may point into it. */
+void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f);
+
+/* Whether the text begins with a branch: "from/to/" and a mark. */
+bool perfscript_is_branch(const char *s);
+
+/* "from/to/P/-/-/0" in place into its two ends; false when malformed. */
+bool perfscript_branch(char *s, char **from, char **to);
+
+#endif
