@@ -121,25 +121,38 @@ static bool read_body(struct autofdo *x, char *line)
 	return cut_number(rest, &n);
 }
 
+static int read_lines(struct autofdo *x, const struct collect_options *opts)
+{
+	uint64_t bad = 0;
+	size_t len;
+	char *line;
+
+	while ((line = input_line(x->in, &len))) {
+		bool body = *line == ' ';
+
+		if (!len || (strlen(line) == len && (body ? read_body(x, line) : read_header(x, line))))
+			continue;
+		if (!opts->force)
+			return error("cannot read '%s': line %lu is none of a sample profile", input_name(x->in),
+				     input_lineno(x->in));
+		/* The lines below a bad header are of nobody. */
+		x->in_body &= body;
+		bad++;
+	}
+	if (bad)
+		warn("'%s': %llu lines left out, they are none of a sample profile", input_name(x->in),
+		     (unsigned long long)bad);
+	return collect_rest(x->in, opts, input_lineno(x->in) > bad);
+}
+
 static int read_autofdo(struct input *in, const char *path, const struct collect_options *opts,
 			struct profile *p)
 {
 	struct autofdo x = { .p = p, .in = in, .func = INDEX_NONE };
-	size_t len;
-	char *line;
-	int ret = 0;
 
 	(void)path;
 	chain_init(&x.chain, p, opts->syms);
-	while (!ret && (line = input_line(in, &len))) {
-		if (!len)
-			continue;
-		if (strlen(line) != len || !(*line == ' ' ? read_body(&x, line) : read_header(&x, line)))
-			ret = error("cannot read '%s': line %lu is none of a sample profile", input_name(in),
-				    input_lineno(in));
-	}
-	if (input_failed(in))
-		ret = -1;
+	int ret = read_lines(&x, opts);
 	if (!ret) {
 		struct profile_source *s = profile_add_source(p, "autofdo");
 

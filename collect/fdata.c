@@ -129,7 +129,7 @@ static bool read_record(struct fdata *x, char *line)
 	return true;
 }
 
-static int read_lines(struct fdata *x, bool force)
+static int read_lines(struct fdata *x, const struct collect_options *opts)
 {
 	uint64_t bad = 0;
 	size_t len;
@@ -151,7 +151,7 @@ static int read_lines(struct fdata *x, bool force)
 			continue;
 		if (strlen(line) == len && read_record(x, line))
 			continue;
-		if (!force)
+		if (!opts->force)
 			return error("cannot read '%s': line %lu is no record of fdata", input_name(x->in),
 				     input_lineno(x->in));
 		bad++;
@@ -159,7 +159,7 @@ static int read_lines(struct fdata *x, bool force)
 	if (bad)
 		warn("'%s': %llu lines left out, they are no records of fdata", input_name(x->in),
 		     (unsigned long long)bad);
-	return input_failed(x->in) ? -1 : 0;
+	return collect_rest(x->in, opts, input_lineno(x->in) > bad);
 }
 
 static int read_fdata(struct input *in, const char *path, const struct collect_options *opts,
@@ -169,7 +169,7 @@ static int read_fdata(struct input *in, const char *path, const struct collect_o
 
 	(void)path;
 	chain_init(&x.chain, p, opts->syms);
-	int ret = read_lines(&x, opts->force);
+	int ret = read_lines(&x, opts);
 	if (!ret) {
 		struct profile_source *s = profile_add_source(p, "fdata");
 

@@ -17,11 +17,13 @@
  *       entry_SYSCALL_64_after_hwframe+68
  *   , dd]: 12
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/chain.h"
 #include "collect/profile.h"
+#include "collect/profile_text.h"
 #include "collect/reader.h"
 #include "collect/root.h"
 #include "lib/error.h"
@@ -44,7 +46,13 @@ struct folded {
 	uint32_t alloc_places;
 	struct profile_source more;	/* counts of lines beyond the one sample of each that the chain counts */
 	bool any_mark;			/* some line so far had marks */
-	bool guessed;			/* some line had none, and held kernel frames */
+	/*
+	 * What lines without a mark hold of the kernel if no line has one: kept apart
+	 * until all are read, since one mark makes user frames of it.
+	 */
+	struct profile unmarked;
+	struct chain unmarked_chain;
+	struct profile_source unmarked_more;
 };
 
 /* Split "STACK COUNT" in place; NULL when the line is none. */
@@ -94,7 +102,7 @@ static bool strip_end(char *s, const char *end)
 static void parse_frame(struct folded_frame *f, char *s)
 {
 	memset(f, 0, sizeof(*f));
-	f->kernel = strip_end(s, "_[k]") || strip_end(s, " [k]");
+	f->kernel = strip_end(s, "_[k]") || strip_end(s, " [k]") || strip_end(s, "[k]");
 	if (!strncmp(s, "[k] ", 4)) {
 		f->kernel = true;
 		s += 4;
@@ -151,42 +159,42 @@ static bool all_known(const struct folded *x, uint32_t from)
 	return x->nr_frames - from >= 2;
 }
 
-/* Index of the first kernel frame; nr_frames when there is none. */
-static uint32_t find_kernel(struct folded *x)
+/* Whether the line is marked; *first is the index of the first kernel frame, nr_frames when there is none. */
+static bool find_mark(struct folded *x, uint32_t *first)
 {
-	for (uint32_t i = 0; i < x->nr_frames; i++) {
-		if (x->frames[i].kernel) {
-			x->any_mark = true;
-			return i;
-		}
-		if (i && (!strcmp(x->frames[i].name, "-") || !strcmp(x->frames[i].name, "--")))
-			return i + 1;
-	}
-	if (x->any_mark)
-		return x->nr_frames;
-	for (uint32_t i = 0; i < x->nr_frames; i++) {
-		if (begins_kernel(x->frames[i].name)) {
-			x->guessed = true;
-			return i;
+	for (*first = 0; *first < x->nr_frames; ++*first) {
+		const struct folded_frame *f = &x->frames[*first];
+
+		if (f->kernel)
+			return x->any_mark = true;
+		if (*first && (!strcmp(f->name, "-") || !strcmp(f->name, "--"))) {
+			++*first;
+			return true;
 		}
 	}
+	return false;
+}
+
+/* Index of the first kernel frame of a line without a mark. */
+static uint32_t find_entry(const struct folded *x)
+{
+	for (uint32_t i = 0; i < x->nr_frames; i++)
+		if (begins_kernel(x->frames[i].name))
+			return i;
 	/* The first frame is the command's name, where the writer gives one. */
-	for (uint32_t from = 0; x->chain.syms && from < 2; from++) {
-		if (all_known(x, from)) {
-			x->guessed = true;
+	for (uint32_t from = 0; x->chain.syms && from < 2; from++)
+		if (all_known(x, from))
 			return from;
-		}
-	}
 	return x->nr_frames;
 }
 
-static void add_stack(struct folded *x, uint64_t count)
+/* The kernel's frames, from first on; more is where the counts go that c does not see. */
+static void add_frames(struct folded *x, struct chain *c, struct profile_source *more, uint32_t first, uint64_t count)
 {
-	struct chain *c = &x->chain;
-	uint32_t first = find_kernel(x), nr = 0;
+	uint32_t nr = 0;
 
 	if (first >= x->nr_frames) {
-		add_count(&x->more.samples, count);
+		add_count(&more->samples, count);
 		return;
 	}
 	ALLOC_GROW(x->places, x->nr_frames, x->alloc_places);
@@ -205,12 +213,31 @@ static void add_stack(struct folded *x, uint64_t count)
 	}
 	struct chain_sample s = { count, CHAIN_NO_TASK, 0 };
 	chain_add(c, x->places, nr, &s);
-	add_count(&x->more.samples, count - 1);
-	add_count(&x->more.kernel, count - 1);
-	add_count(x->places[0].func != INDEX_NONE ? &x->more.resolved : &x->more.unresolved, count - 1);
+	add_count(&more->samples, count - 1);
+	add_count(&more->kernel, count - 1);
+	add_count(x->places[0].func != INDEX_NONE ? &more->resolved : &more->unresolved, count - 1);
 }
 
-static int read_lines(struct folded *x, struct input *in, bool force)
+static void add_stack(struct folded *x, uint64_t count)
+{
+	uint32_t first, entry = x->nr_frames;
+
+	if (!find_mark(x, &first) && !x->any_mark)
+		entry = find_entry(x);
+	if (entry < x->nr_frames)
+		add_frames(x, &x->unmarked_chain, &x->unmarked_more, entry, count);
+	else
+		add_frames(x, &x->chain, &x->more, first, count);
+}
+
+/* Behind text of another kind, as cat(1) puts it, its lines would be taken for that. */
+static int profile_within(const struct input *in)
+{
+	return error("cannot read '%s': line %lu begins a profile; give that as an input of its own", input_name(in),
+		     input_lineno(in));
+}
+
+static int read_lines(struct folded *x, struct input *in, const struct collect_options *opts)
 {
 	uint64_t count, bad = 0;
 	size_t len;
@@ -219,13 +246,15 @@ static int read_lines(struct folded *x, struct input *in, bool force)
 	while ((line = input_line(in, &len))) {
 		if (!len)
 			continue;
+		if (!strncmp(line, PROFILE_MAGIC, strlen(PROFILE_MAGIC)))
+			return profile_within(in);
 		if (strlen(line) == len && split_count(line, len, &count)) {
 			parse_stack(x, line);
 			if (count)
 				add_stack(x, count);
 			continue;
 		}
-		if (!force)
+		if (!opts->force)
 			return error("cannot read '%s': line %lu is not 'frame;frame;... count'",
 				     input_name(in), input_lineno(in));
 		bad++;
@@ -233,10 +262,31 @@ static int read_lines(struct folded *x, struct input *in, bool force)
 	if (bad)
 		warn("'%s': %llu lines left out, they are not 'frame;frame;... count'", input_name(in),
 		     (unsigned long long)bad);
-	return input_failed(in) ? -1 : 0;
+	return collect_rest(in, opts, input_lineno(in) > bad);
 }
 
-static int finish(struct folded *x, struct input *in, const char *reader)
+static void begin(struct folded *x, const struct collect_options *opts, struct profile *p)
+{
+	chain_init(&x->chain, p, opts->syms);
+	chain_init(&x->unmarked_chain, &x->unmarked, opts->syms);
+}
+
+/* What lines without a mark hold; whether it is the kernel's. */
+static bool add_unmarked(struct folded *x, struct profile_source *s)
+{
+	struct profile_source t = x->unmarked_more;
+
+	chain_finish(&x->unmarked_chain, &t);
+	if (x->any_mark) {
+		add_count(&s->samples, t.samples);
+		return false;
+	}
+	profile_add_totals(s, &t);
+	profile_merge(x->chain.profile, &x->unmarked);
+	return t.samples;
+}
+
+static int finish(struct folded *x, struct input *in, const char *reader, bool say_unmarked)
 {
 	const struct symtab *syms = x->chain.syms;
 	struct profile_source *s = profile_add_source(x->chain.profile, reader);
@@ -245,7 +295,7 @@ static int finish(struct folded *x, struct input *in, const char *reader)
 		source_set_kernel(s, syms);
 	chain_finish(&x->chain, s);
 	profile_add_totals(s, &x->more);
-	if (x->guessed)
+	if (add_unmarked(x, s) && say_unmarked)
 		note("'%s': no frame is marked _[k]; the kernel is taken to begin at its entries%s", input_name(in),
 		     syms ? ", or to be all frames of a stack that it knows" : "");
 	return 0;
@@ -254,6 +304,8 @@ static int finish(struct folded *x, struct input *in, const char *reader)
 static void release(struct folded *x)
 {
 	chain_release(&x->chain);
+	chain_release(&x->unmarked_chain);
+	profile_release(&x->unmarked);
 	free(x->frames);
 	free(x->places);
 }
@@ -264,30 +316,55 @@ static int read_folded(struct input *in, const char *path, const struct collect_
 	struct folded x = { 0 };
 
 	(void)path;
-	chain_init(&x.chain, p, opts->syms);
-	int ret = read_lines(&x, in, opts->force);
+	begin(&x, opts, p);
+	int ret = read_lines(&x, in, opts);
 	if (!ret)
-		ret = finish(&x, in, "folded");
+		ret = finish(&x, in, "folded", true);
 	release(&x);
 	return ret;
 }
 
 /* ---- bpftrace's maps ---- */
 
-/* "@[" or "@name[" and no more: a stack follows. */
-static bool opens_map(const char *line)
+/* "@[" or "@name[", keys before the stack, and no more: a stack follows. */
+static bool opens_map(const char *line, size_t n)
 {
-	size_t n = strlen(line);
+	size_t name = n ? 1 : 0;
 
-	return line[0] == '@' && n >= 2 && line[n - 1] == '[' && !strchr(line, ']');
+	while (name < n && (isalnum((unsigned char)line[name]) || line[name] == '_'))
+		name++;
+	if (!n || line[0] != '@' || name == n || line[name] != '[')
+		return false;
+	while (line[n - 1] == ' ')
+		n--;
+	return (n == name + 1 || line[n - 1] == ',') && !memmem(line, n, "]: ", 3);
 }
 
-/* "]: 12", or ", dd]: 12", or the same behind other keys. */
-static bool closes_map(const char *line, uint64_t *count)
+/* "]: 12", or ", dd]: 12", or the same behind other keys; *value is what stands behind the colon. */
+static bool closes_map(const char *line, const char **value)
 {
-	const char *end = strrchr(line, ']');
+	const char *end = *line == ']' || *line == ',' ? line : NULL, *next;
 
-	return end && end[1] == ':' && end[2] == ' ' && parse_u64(end + 3, 10, count);
+	while (end && (next = strstr(end + 1, "]:")))
+		end = next;
+	if (!end || strncmp(end, "]:", 2) != 0)
+		return false;
+	*value = end + 2 + (end[2] == ' ');
+	return true;
+}
+
+/* A frame without its indent and, as kstack(perf) has them, its address and file: "ffffffffb4019501 do_mmap+1 (...)". */
+static char *bare_frame(char *line)
+{
+	char *s = line + strspn(line, " \t"), *paren;
+	size_t hex = strspn(s, "0123456789abcdef");
+
+	if (hex < 8 || s[hex] != ' ')
+		return s;
+	s += hex + 1;
+	if ((paren = strstr(s, " (")))
+		*paren = '\0';
+	return s;
 }
 
 /* The frames of one stack stand in text as lines, innermost first: turn them around. */
@@ -322,63 +399,107 @@ static bool has_kernel(struct folded *x, const char *text)
 	return known;
 }
 
-/* A block may hold a kernel stack and a user stack: the first that ends like a kernel's is taken. */
-static int read_block(struct folded *x, struct input *in)
+struct block {
+	char *text;		/* the stack's frames so far, a line each */
+	size_t len, alloc;
+	bool chosen;		/* it is the kernel's, and whole */
+};
+
+static void add_line(struct block *b, char *line)
 {
-	char *text = NULL, *line;
-	size_t len = 0, alloc = 0;
+	const char *frame = bare_frame(line);
+	size_t n = strlen(frame);
+
+	ALLOC_GROW(b->text, b->len + n + 2, b->alloc);
+	memcpy(b->text + b->len, frame, n);
+	memcpy(b->text + b->len + n, "\n", 2);
+	b->len += n + 1;
+}
+
+/*
+ * A block may hold a kernel stack and a user stack: the first that ends like a
+ * kernel's is taken. Returns 1, 0 where it has no count to add and *line is what
+ * stands there, NULL at the input's end.
+ */
+static int read_block(struct folded *x, struct input *in, char **line)
+{
+	struct block b = { 0 };
+	const char *value;
 	uint64_t count;
-	bool chosen = false;
-	int ret = -1;
+	int ret = 0;
 
-	while ((line = input_line(in, NULL))) {
-		bool closed = closes_map(line, &count);
-		size_t blanks = strspn(line, " \t"), n = strlen(line + blanks);
+	while ((*line = input_line(in, NULL)) && **line != '@') {
+		bool closed = closes_map(*line, &value);
 
-		if (!closed && blanks && n && !chosen) {
-			ALLOC_GROW(text, len + n + 2, alloc);
-			memcpy(text + len, line + blanks, n);
-			len += n;
-			memcpy(text + len, "\n", 2);
-			len++;
-		} else if (closed || *line == ',') {
-			if (len && !chosen && !(chosen = has_kernel(x, text)))
-				len = 0;
+		if (closed || **line == ',' || **line == ']') {
+			if (b.len && !b.chosen && !(b.chosen = has_kernel(x, b.text)))
+				b.len = 0;
+		} else if (strchr(" \t", **line) && (*line)[strspn(*line, " \t")] && !b.chosen) {
+			add_line(&b, *line);
 		}
-		if (!closed)
+		if (!closed && **line != ']')
 			continue;
-		if (chosen)
-			add_block(x, text, count);
-		else
+		ret = closed && parse_u64(value, 10, &count);
+		if (ret && b.chosen)
+			add_block(x, b.text, count);
+		else if (ret)
 			add_count(&x->more.samples, count);
-		ret = 0;
 		break;
 	}
-	free(text);
+	free(b.text);
 	return ret;
+}
+
+static int bad_block(const struct input *in, const char *line)
+{
+	if (!line)
+		return error("cannot read '%s': its last stack is cut", input_name(in));
+	return error("cannot read '%s': line %lu: %s", input_name(in), input_lineno(in),
+		     *line == '@' ? "the stack before it is cut" : "a stack's value is not a count");
+}
+
+static int read_blocks(struct folded *x, struct input *in, const struct collect_options *opts)
+{
+	uint64_t good = 0, bad = 0;
+	char *line = input_line(in, NULL);
+
+	while (line) {
+		if (!strncmp(line, PROFILE_MAGIC, strlen(PROFILE_MAGIC)))
+			return profile_within(in);
+		if (!opens_map(line, strlen(line))) {
+			line = input_line(in, NULL);
+			continue;
+		}
+		if (read_block(x, in, &line)) {
+			line = input_line(in, NULL);
+			good++;
+			continue;
+		}
+		if (input_failed(in))
+			break;
+		if (!opts->force)
+			return bad_block(in, line);
+		bad++;
+		/* Behind a stack that is cut the next one begins; else this line is done with. */
+		if (line && *line != '@')
+			line = input_line(in, NULL);
+	}
+	if (bad)
+		warn("'%s': %llu stacks left out, they are cut or have no count", input_name(in),
+		     (unsigned long long)bad);
+	return collect_rest(in, opts, good);
 }
 
 static int read_bpftrace(struct input *in, const char *path, const struct collect_options *opts,
 			 struct profile *p)
 {
 	struct folded x = { 0 };
-	char *line;
-	int ret = 0;
 
 	(void)path;
-	chain_init(&x.chain, p, opts->syms);
-	while (!ret && (line = input_line(in, NULL)))
-		if (opens_map(line))
-			ret = read_block(&x, in);
-	if (input_failed(in))
-		ret = -1;
-	else if (ret && !opts->force)
-		error("cannot read '%s': its last stack is cut", input_name(in));
-	else if (ret)
-		warn("'%s': its last stack is cut, and left out", input_name(in));
-	x.guessed = false;
-	if (!ret || (opts->force && !input_failed(in)))
-		ret = finish(&x, in, "bpftrace");
+	begin(&x, opts, p);
+	int ret = read_blocks(&x, in, opts);
+	if (!ret)
+		ret = finish(&x, in, "bpftrace", false);
 	release(&x);
 	return ret;
 }
@@ -386,7 +507,7 @@ static int read_bpftrace(struct input *in, const char *path, const struct collec
 static bool probe_bpftrace(const char *head, size_t len)
 {
 	for (const char *s = head, *end; (end = memchr(s, '\n', (size_t)(head + len - s))); s = end + 1) {
-		if (end > s + 1 && *s == '@' && end[-1] == '[' && !memchr(s, ']', (size_t)(end - s)))
+		if (opens_map(s, (size_t)(end - s)))
 			return true;
 		/* What bpftrace says before, and empty lines. */
 		if (end != s && strncmp(s, "Attaching ", 10) && strncmp(s, "Attached ", 9) && *s != '@')

@@ -54,21 +54,46 @@ static bool probe_raw(const char *head, size_t len)
 	return false;
 }
 
+/* Whether counters of that step span the kernel's text. */
+static bool spans(uint64_t nr, uint64_t step, const struct symtab *st)
+{
+	uint64_t want = (st->etext_addr - st->stext_addr) / step;
+
+	return nr >= want && nr <= want + 1;
+}
+
 /* The shape under which the counters span the kernel's text; NULL when there is none. */
 static const struct shape *find_shape(const unsigned char *data, size_t size, const struct symtab *st)
 {
-	uint64_t text = st->etext_addr - st->stext_addr;
-
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		uint64_t step = get_step(data, size, shapes[i]);
 
-		if (!step || size % shapes[i].word)
-			continue;
-		uint64_t nr = size / shapes[i].word - 1, want = text / step;
-		if (nr >= want && nr <= want + 1)
+		if (step && size % shapes[i].word == 0 && spans(size / shapes[i].word - 1, step, st))
 			return &shapes[i];
 	}
 	return NULL;
+}
+
+/*
+ * Whether these are files of 32-bit words one behind another. Two of them have as
+ * many bytes as one of 64-bit words, but a second step in the middle.
+ */
+static bool is_concatenation(const unsigned char *data, size_t size, const struct symtab *st)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		size_t word = shapes[i].word;
+		uint64_t step = get_step(data, size, shapes[i]);
+
+		for (size_t nr = 2; step && nr <= size / word; nr++) {
+			size_t each = size / nr;
+
+			if (size % (nr * word) == 0 && spans(each / word - 1, step, st))
+				return get_word(data + each, shapes[i]) == step;
+			if (each / word - 1 < (st->etext_addr - st->stext_addr) / step)
+				break;
+		}
+	}
+	return false;
 }
 
 /* The function that has most of [addr, addr + step). */
@@ -131,6 +156,9 @@ static int read_raw(struct input *in, const char *path, const struct collect_opt
 	const unsigned char *data = input_peek(in, most + 1, &size);
 	if (input_failed(in))
 		return -1;
+	if (is_concatenation(data, size, st))
+		return error("cannot use '%s': it is several profiles in one; give each as an input of its own",
+			     input_name(in));
 	const struct shape *shape = find_shape(data, size, st);
 	if (!shape)
 		return error("cannot use '%s': its counters do not span the text of '%s' "
@@ -181,38 +209,49 @@ static bool probe_text(const char *head, size_t len)
 	return parse_line(line, &name, &ticks);
 }
 
+/* Reads all lines, counts samples, resolved and unresolved ones. */
+static int read_lines(struct input *in, const struct collect_options *opts, struct ftrace_names *names,
+		      struct profile *p, struct profile_source *src)
+{
+	uint64_t ticks, bad = 0;
+	char *line, *name;
+
+	while ((line = input_line(in, NULL))) {
+		if (!*line)
+			continue;
+		if (!parse_line(line, &name, &ticks)) {
+			if (!opts->force)
+				return error("cannot read '%s': line %lu is not 'samples name ratio'", input_name(in),
+					     input_lineno(in));
+			bad++;
+			continue;
+		}
+		if (!strcmp(name, "total"))
+			continue;
+		add_count(&src->samples, ticks);
+		if (!strcmp(name, "*unknown*")) {
+			add_count(&src->unresolved, ticks);
+			continue;
+		}
+		const struct ftrace_place *at = ftrace_names_text(names, name);
+		add_count(at->resolved ? &src->resolved : &src->unresolved, ticks);
+		profile_add_samples(p, at->func, PROFILE_OFF_UNKNOWN, ticks);
+	}
+	if (bad)
+		warn("'%s': %llu lines left out, they are not 'samples name ratio'", input_name(in),
+		     (unsigned long long)bad);
+	return collect_rest(in, opts, input_lineno(in) > bad);
+}
+
 static int read_text(struct input *in, const char *path, const struct collect_options *opts,
 		     struct profile *p)
 {
 	struct ftrace_names names;
 	struct profile_source src = { 0 };
-	char *line, *name;
-	uint64_t ticks;
-	int ret = 0;
 
 	(void)path;
 	ftrace_names_init(&names, opts->syms, p);
-	while ((line = input_line(in, NULL))) {
-		if (!*line)
-			continue;
-		if (!parse_line(line, &name, &ticks)) {
-			ret = error("cannot read '%s': line %lu is not 'samples name ratio'", input_name(in),
-				    input_lineno(in));
-			break;
-		}
-		if (!strcmp(name, "total"))
-			continue;
-		add_count(&src.samples, ticks);
-		if (!strcmp(name, "*unknown*")) {
-			add_count(&src.unresolved, ticks);
-			continue;
-		}
-		const struct ftrace_place *at = ftrace_names_text(&names, name);
-		add_count(at->resolved ? &src.resolved : &src.unresolved, ticks);
-		profile_add_samples(p, at->func, PROFILE_OFF_UNKNOWN, ticks);
-	}
-	if (!ret && input_failed(in))
-		ret = -1;
+	int ret = read_lines(in, opts, &names, p, &src);
 	struct profile_source *s = profile_add_source(p, "readprofile");
 	profile_set(&s->event, "tick");
 	if (opts->syms)

@@ -190,6 +190,8 @@ void profile_scale(struct profile *p, double factor);
 
 /* The text format (doc/hottext-profile.5). Written sorted by key, so equal profiles give equal bytes. */
 int profile_read(struct profile *p, struct input *in);
+/* The same of all lines that are whole and sound; warns of what was left out. -1 where there are none. */
+int profile_read_damaged(struct profile *p, struct input *in);
 void profile_write(const struct profile *p, FILE *fp);
 
 /*

@@ -22,11 +22,14 @@ struct text_reader {
 	uint32_t *words, alloc_words;
 	char **fields;		/* of the current line */
 	uint32_t nr_fields, alloc_fields;
+	bool force;		/* leave bad lines out */
+	uint64_t good, bad;	/* lines */
 };
 
-static int bad_line(const struct text_reader *r, const char *why)
+static int bad_line(struct text_reader *r, const char *why)
 {
-	return error("cannot read '%s': line %lu: %s", input_name(r->in), input_lineno(r->in), why);
+	r->bad++;
+	return r->force ? 0 : error("cannot read '%s': line %lu: %s", input_name(r->in), input_lineno(r->in), why);
 }
 
 static void split(struct text_reader *r, char *line)
@@ -243,6 +246,7 @@ static int add_new_path(struct text_reader *r, char *fields, struct profile_id *
 		if (!get_foot(r, r->fields[2 + i], &r->feet[i]))
 			return bad_line(r, "not 'FUNCTION[:CHUNKS]'");
 	item->path = profile_add_path(r->p, kind, root, r->feet, nr, weight);
+	item->input = r->ids->input;
 	return 0;
 }
 
@@ -268,8 +272,8 @@ static int read_path(struct text_reader *r, char *line, size_t len)
 		return bad_line(r, "the path's id is not that of its contents");
 	uint32_t i = add_id(r->ids, id);
 	struct profile_id *item = &r->ids->items[i];
-	item->input = r->ids->input;
 	if (item->path != UINT32_MAX) {
+		item->input = r->ids->input;
 		profile_add_path_weight(r->p, item->path, weight);
 		return 0;
 	}
@@ -359,19 +363,50 @@ static int read_line(struct text_reader *r, char *line, size_t len)
 	return bad_line(r, "not a line of a profile");
 }
 
-int profile_read(struct profile *p, struct input *in)
+/* Our own lines end in a newline: one that does not may lack the end of its last number. */
+static int read_whole_line(struct text_reader *r, char *line, size_t len)
+{
+	uint64_t bad = r->bad;
+	int ret;
+
+	if (strlen(line) != len)
+		ret = bad_line(r, "a zero byte");
+	else if (!input_line_ended(r->in))
+		ret = bad_line(r, "it is cut, no newline ends it");
+	else
+		ret = read_line(r, line, len);
+	if (r->bad == bad && *line && *line != '#' && strncmp(line, PROFILE_MAGIC, strlen(PROFILE_MAGIC)) != 0)
+		r->good++;
+	return ret;
+}
+
+static int end_forced(struct text_reader *r)
+{
+	if (!r->good)
+		return input_failed(r->in) ? -1 : error("cannot read '%s': no line of it is a profile's", input_name(r->in));
+	if (input_failed(r->in))
+		warn("'%s': what stands before that is used", input_name(r->in));
+	if (r->bad)
+		warn("'%s': %llu lines left out, they are cut or not a profile's", input_name(r->in),
+		     (unsigned long long)r->bad);
+	return 0;
+}
+
+static int read_profile(struct profile *p, struct input *in, bool force)
 {
 	if (!p->ids)
 		p->ids = xcalloc(1, sizeof(*p->ids));
 	p->ids->input++;
-	struct text_reader r = { .p = p, .in = in, .ids = p->ids };
+	struct text_reader r = { .p = p, .in = in, .ids = p->ids, .force = force };
 	size_t len;
 	char *line;
 	int ret = 0;
 
 	while (!ret && (line = input_line(in, &len)))
-		ret = strlen(line) == len ? read_line(&r, line, len) : bad_line(&r, "a zero byte");
-	if (input_failed(in))
+		ret = read_whole_line(&r, line, len);
+	if (!ret && force)
+		ret = end_forced(&r);
+	else if (input_failed(in))
 		ret = -1;
 	if (!ret && !input_lineno(in))
 		ret = error("cannot read '%s': the file is empty", input_name(in));
@@ -383,4 +418,14 @@ int profile_read(struct profile *p, struct input *in)
 	free(r.words);
 	free(r.fields);
 	return ret;
+}
+
+int profile_read(struct profile *p, struct input *in)
+{
+	return read_profile(p, in, false);
+}
+
+int profile_read_damaged(struct profile *p, struct input *in)
+{
+	return read_profile(p, in, true);
 }

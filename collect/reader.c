@@ -2,6 +2,7 @@
 /* Telling inputs apart, and the reader of our own profiles. */
 #include "reader.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,40 +12,65 @@
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 #include "lib/symtab.h"
 
-enum { HEAD_SIZE = 4096 };
+/* bytes: most inputs are known by the first few; comments or one line can be long */
+enum { HEAD_SIZE = 1 << 12, MAX_HEAD = 1 << 24 };
 
-/* A profile's lines may have been sorted, so that its header comes late. */
+/* The line's fields as letters: a number, an offset, a path's id, or any word. */
+static bool has_form(const char *s, const char *end, const char *form)
+{
+	for (; *form; form++, s++) {
+		size_t n = 0;
+
+		if (*form == '*')
+			return true;
+		while (s + n < end && s[n] != ' ')
+			n++;
+		uint64_t v;
+		const char *p = s;
+		bool good = n;
+		if (*form == 'n')
+			good = scan_dec(&p, &v) && p == s + n;
+		else if (*form == 'o')
+			good = !strncmp(s, "0x", 2) || (n == 1 && *s == '-');
+		else if (*form == 'i')
+			good = n == 16 && strspn(s, "0123456789abcdef") == n;
+		s += n;
+		if (!good || (s == end) != !form[1])
+			return false;
+	}
+	return true;
+}
+
+/* Its lines may be in any order, so that its header comes late or, cut off, never. */
 static bool probe_hot(const char *head, size_t len)
 {
-	static const char *const words[] = { "call ", "func ", "next ", "path ", "source ", "touch " };
-	const char *end = memchr(head, '\n', len);
+	static const struct { const char *word, *form; } lines[] = {
+		{ "call ", "wown" }, { "func ", "wnn" }, { "next ", "iin" }, { "path ", "iwwn*" },
+		{ "source ", "wwwwwnnnnn" }, { "touch ", "won" },
+	};
+	const char *end, *stop = head + len;
 
+	while (head < stop && (*head == '#' || *head == '\n')) {
+		if (!(end = memchr(head, '\n', (size_t)(stop - head))))
+			return false;
+		head = end + 1;
+	}
 	if (!strncmp(head, PROFILE_MAGIC, strlen(PROFILE_MAGIC)))
 		return true;
-	for (size_t i = 0; end && i < ARRAY_SIZE(words); i++) {
-		size_t blanks = 0;
-
-		if (strncmp(head, words[i], strlen(words[i])) != 0)
-			continue;
-		for (const char *s = head; s < end; s++)
-			blanks += *s == ' ';
-		return blanks >= 3 && !memchr(head, ';', (size_t)(end - head));
-	}
+	end = memchr(head, '\n', (size_t)(stop - head));
+	for (size_t i = 0; end && i < ARRAY_SIZE(lines); i++)
+		if (!strncmp(head, lines[i].word, strlen(lines[i].word)))
+			return has_form(head + strlen(lines[i].word), end, lines[i].form);
 	return false;
 }
 
 static int read_hot(struct input *in, const char *path, const struct collect_options *opts, struct profile *p)
 {
-	int ret = profile_read(p, in);
-
 	(void)path;
-	if (ret && opts->force && p->nr_sources) {
-		warn("'%s': what stands before that is used", input_name(in));
-		ret = 0;
-	}
-	return ret;
+	return opts->force ? profile_read_damaged(p, in) : profile_read(p, in);
 }
 
 const struct reader hot_reader = {
@@ -70,32 +96,67 @@ const struct reader *const readers[] = {
 	NULL
 };
 
+/* CR before a newline is no part of any text: input_line() drops it, too. */
+static size_t drop_cr(char *head, size_t len)
+{
+	size_t out = 0;
+
+	if (strlen(head) != len)	/* no text */
+		return len;
+	for (size_t i = 0; i < len; i++)
+		if (head[i] != '\r' || (head[i + 1] && head[i + 1] != '\n'))
+			head[out++] = head[i];
+	head[out] = '\0';
+	return out;
+}
+
+static const struct reader *recognise(const char *data, size_t len)
+{
+	const struct reader *const *r = readers;
+	char *head = xmalloc(len + 1);
+
+	memcpy(head, data, len);
+	head[len] = '\0';
+	len = drop_cr(head, len);
+	while (*r && !(*r)->probe(head, len))
+		r++;
+	free(head);
+	return *r;
+}
+
 static int read_input(struct input *in, const char *path, const struct collect_options *opts,
 		      struct profile *p)
 {
-	char head[HEAD_SIZE + 1];
-	size_t len;
+	size_t len, want = HEAD_SIZE;
 	const void *data = input_peek(in, 16, &len);
+	const struct reader *r;
 
 	/* The zstd frames within these are for their readers to open. */
 	if (perfdata_reader.probe(data, len) || tracedat_reader.probe(data, len))
 		input_raw(in);
-	data = input_peek(in, HEAD_SIZE, &len);
+	do {
+		data = input_peek(in, want, &len);
+		if (input_failed(in) && !(opts->force && len))
+			return -1;
+		if (!len)
+			return error("cannot read '%s': the file is empty", input_name(in));
+		r = recognise(data, len < want ? len : want);
+		want *= 16;
+	} while (!r && len >= want / 16 && want <= MAX_HEAD);
+	if (!r)
+		return input_failed(in) ? -1 : error("cannot read '%s': not a profile of any known kind", input_name(in));
+	detail("'%s' is read as %s", input_name(in), r->name);
+	return r->read(in, path, opts, p);
+}
 
-	if (input_failed(in))
+int collect_rest(const struct input *in, const struct collect_options *opts, bool any)
+{
+	if (!input_failed(in))
+		return 0;
+	if (!opts->force || !any)
 		return -1;
-	if (!len)
-		return error("cannot read '%s': the file is empty", input_name(in));
-	len = len < HEAD_SIZE ? len : HEAD_SIZE;
-	memcpy(head, data, len);
-	head[len] = '\0';
-	for (const struct reader *const *r = readers; *r; r++) {
-		if (!(*r)->probe(head, len))
-			continue;
-		detail("'%s' is read as %s", input_name(in), (*r)->name);
-		return (*r)->read(in, path, opts, p);
-	}
-	return error("cannot read '%s': not a profile of any known kind", input_name(in));
+	warn("'%s': what stands before that is used", input_name(in));
+	return 0;
 }
 
 void source_set_kernel(struct profile_source *s, const struct symtab *syms)

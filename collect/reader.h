@@ -25,7 +25,8 @@ struct collect_options {
 struct reader {
 	const char *name;	/* as in profile_source.reader */
 	const char *tells;	/* one line for the documentation: what it can and cannot tell */
-	bool (*probe)(const char *head, size_t len);	/* head is NUL-terminated at len <= 4096 */
+	/* head is NUL-terminated at len: 4 KiB, more where that was not enough; text has no CR before newlines */
+	bool (*probe)(const char *head, size_t len);
 	/*
 	 * Add the whole input to the profile, one profile_source with its totals
 	 * included. path is the name to reopen by when random access is needed
@@ -44,6 +45,13 @@ int collect_files(const char *const *paths, unsigned int nr, const struct collec
 
 /* One line to stderr: "N samples, K kernel, R resolved, U unresolved, L lost". */
 void collect_print_totals(const struct profile *p);
+
+/*
+ * For readers of text, behind the last line: 0 where the input ended. Where it broke
+ * off, which was reported, -1; but 0 and a warning where it is forced and any of it
+ * was read.
+ */
+int collect_rest(const struct input *in, const struct collect_options *opts, bool any);
 
 struct profile_source;
 

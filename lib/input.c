@@ -30,6 +30,7 @@ struct input {
 	size_t pos, end, alloc;
 	uint64_t offset;	/* of buf[pos] in the decoded stream */
 	unsigned long lineno;
+	bool line_ended;
 };
 
 struct input *input_open(const char *path)
@@ -91,6 +92,11 @@ unsigned long input_lineno(const struct input *in)
 void input_raw(struct input *in)
 {
 	in->raw = !in->compressed;
+}
+
+bool input_line_ended(const struct input *in)
+{
+	return in->line_ended;
 }
 
 static void fail(struct input *in, const char *what)
@@ -256,13 +262,16 @@ char *input_line(struct input *in, size_t *len)
 		char *p = in->buf + in->pos;
 		char *nl = memchr(p + scanned, '\n', have - scanned);
 
-		if (nl || (in->eof && have)) {
+		if (nl || (in->eof && have && !in->failed)) {
 			size_t n = nl ? (size_t)(nl - p) : have;
 
-			p[n] = '\0';
 			in->pos += n + (nl ? 1 : 0);
 			in->offset += n + (nl ? 1 : 0);
 			in->lineno++;
+			in->line_ended = nl;
+			if (n && p[n - 1] == '\r')
+				n--;
+			p[n] = '\0';
 			if (len)
 				*len = n;
 			return p;
@@ -272,7 +281,7 @@ char *input_line(struct input *in, size_t *len)
 			return NULL;
 		}
 		scanned = have;
-		if (!fill(in) && in->end == in->pos)
+		if (!fill(in) && (in->failed || in->end == in->pos))
 			return NULL;
 	}
 }

@@ -29,10 +29,13 @@ void input_skip(struct input *in, size_t n);
 bool input_read(struct input *in, void *buf, size_t n);
 
 /*
- * The next line without its newline, NUL-terminated, valid until the next call;
- * NULL at the end. A line over 64 MiB is an error.
+ * The next line without its newline, or CR and newline, NUL-terminated, valid until
+ * the next call; NULL at the end, and where the stream fails: a line that is cut
+ * there is not handed out. A line over 64 MiB is an error.
  */
 char *input_line(struct input *in, size_t *len);
+/* Whether the last line had its newline: without, it may be cut. */
+bool input_line_ended(const struct input *in);
 unsigned long input_lineno(const struct input *in);
 
 /* Decompressed bytes taken so far. */

@@ -25,7 +25,9 @@ bool scan_dec(const char **p, uint64_t *out);
 /* Counts stop at the top instead of wrapping, which keeps their addition associative and commutative. */
 static inline void add_count(uint64_t *to, uint64_t n)
 {
-	*to = *to > UINT64_MAX - n ? UINT64_MAX : *to + n;
+	uint64_t sum;
+
+	*to = __builtin_add_overflow(*to, n, &sum) ? UINT64_MAX : sum;
 }
 
 #endif

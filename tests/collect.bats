@@ -84,7 +84,7 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	head -c -5 $data/stacks.bpftrace >"$dir/cut"
 	refuses "cannot read '$dir/cut': its last stack is cut" "$dir/cut"
 	collect_to out --force "$dir/cut"
-	grep -q "warning: '$dir/cut': its last stack is cut, and left out" "$dir/out.err"
+	grep -q "warning: '$dir/cut': 1 stacks left out, they are cut or have no count" "$dir/out.err"
 	grep -q "15 samples, 12 kernel" "$dir/out.err"
 }
 
@@ -341,4 +341,166 @@ fleet() {
 	wait $!
 	[ -p "$dir/pipe" ]
 	cmp "$dir/piped" "$dir/want"
+}
+
+@test "bpftrace maps: a value that is no count, a stack that is cut, keys before it, addresses" {
+	next=$'@[\n    vfs_read+1\n    ksys_read+9\n    do_syscall_64+59\n]: 7'
+	printf '%s\n' "$next" >"$dir/next"
+	collect_to alone "$dir/next"
+	for value in ": count 3, average 5, total 15" ": -4" $':\n[1, 2)  3 |@@@|\n[2, 4)  5 |@@@|\n' ": (1, 2)" ""; do
+		printf '@[\n    vfs_write+1\n    do_syscall_64+59\n]%s\n%s\n' "$value" "$next" >"$dir/bt"
+		refuses "cannot read '$dir/bt': line 4: a stack's value is not a count" "$dir/bt"
+		sed -i 's/^]\(: [-c(].*\)/, dd]\1/' "$dir/bt"
+		refuses "cannot read '$dir/bt': line 4: a stack's value is not a count" "$dir/bt"
+		collect_to out --force "$dir/bt"
+		cmp "$dir/alone" "$dir/out"
+		grep -qF "warning: '$dir/bt': 1 stacks left out, they are cut or have no count" "$dir/out.err"
+	done
+	printf '@[\n    vfs_write+1\n%s\n' "$next" >"$dir/bt"
+	refuses "cannot read '$dir/bt': line 3: the stack before it is cut" "$dir/bt"
+	collect_to out --force "$dir/bt"
+	cmp "$dir/alone" "$dir/out"
+	{ echo "@reads[dd]: 4"; sed 's/^@\[/@x[dd, 5, /' "$dir/next"; } >"$dir/bt"	# @x[comm, cpu, kstack]
+	collect_to out "$dir/bt"
+	cmp "$dir/alone" "$dir/out"
+	sed 's/^    /\tffffffffb4019501 /; s/+9$/& ([kernel.kallsyms])/' "$dir/next" >"$dir/bt"	# kstack(perf)
+	collect_to out "$dir/bt"
+	cmp "$dir/alone" "$dir/out"
+}
+
+@test "folded stacks: marks count for all lines, before them too" {
+	printf 'app;main;timer_interrupt;tick 5\n' >"$dir/a"
+	printf 'app;main;do_syscall_64_[k];vfs_read_[k] 3\n' >"$dir/b"
+	cat "$dir/a" "$dir/b" >"$dir/ab"
+	cat "$dir/b" "$dir/a" >"$dir/ba"
+	collect_to ab.hot "$dir/ab"
+	collect_to ba.hot "$dir/ba"
+	cmp "$dir/ab.hot" "$dir/ba.hot"
+	[ "$(cat "$dir/ab.hot.err")" = "hottext: 8 samples, 3 kernel, 3 resolved, 0 unresolved, 0 lost" ]
+	sed 's/_\[k\]/[k]/g' "$dir/ab" >"$dir/bare"
+	collect_to bare.hot "$dir/bare"
+	cmp "$dir/ab.hot" "$dir/bare.hot"
+}
+
+@test "an input is recognised behind long comments and by a long first line" {
+	{ for i in {1..200}; do echo "# CPU cache info: L1 Data 32K [$i]"; done; cat $data/chains.perf-script; } >"$dir/script"
+	collect_to out --kallsyms $data/kallsyms "$dir/script"
+	diff -u $data/chains.hot "$dir/out"
+	{ printf 'java'; printf ';Lorg/GeneratedClass%d::method_[j]' {1..5000}; echo ';do_syscall_64_[k];vfs_read_[k] 12'; } >"$dir/folded"
+	collect_to out "$dir/folded"
+	grep -q '^func vfs_read 12 0$' "$dir/out"
+}
+
+@test "profiles may begin with comments and need no header" {
+	for head in '# c\n' '\n# c\nhottext-profile 1\n' ''; do
+		printf "${head}func a;b 3 0\n" >"$dir/hot"
+		collect_to out "$dir/hot"
+		grep -qx 'func a;b 3 0' "$dir/out"
+	done
+	printf 'func a;b 1\n' >"$dir/folded"	# a stack
+	collect_to out "$dir/folded"
+	grep -q '^source folded - - - - 1 0 0 0 0$' "$dir/out"
+}
+
+@test "--force takes the sound lines of a profile, in any order of inputs" {
+	printf 'hottext-profile 1\nsource x - - - - 1 1 1 0 0\nfunc b 1 1\n' >"$dir/good"
+	printf 'hottext-profile 1\nrubbish here now\nfunc a 1 1\npath 43ad24cf9812dc7c syscall a:x 1 a b\n' >"$dir/bad"
+	collect_to one --force "$dir/good" "$dir/bad"
+	collect_to two --force "$dir/bad" "$dir/good"
+	cmp "$dir/one" "$dir/two"
+	grep -qx 'func a 1 1' "$dir/one"
+	grep -qF "warning: '$dir/bad': 2 lines left out, they are cut or not a profile's" "$dir/one.err"
+	{ echo 'next 43ad24cf9812dc7c 43ad25cf9812de2f 5'; echo 'path 43ad24cf9812dc7c syscall a 1 a b'
+	  echo 'path 43ad25cf9812de2f syscall a 1 a c'; echo rubbish; } >"$dir/next"
+	collect_to out --force "$dir/next"
+	grep -qx 'next 43ad24cf9812dc7c 43ad25cf9812de2f 5' "$dir/out"
+	printf 'hottext-profile 1\nrubbish\n' >"$dir/none"
+	refuses "cannot read '$dir/none': no line of it is a profile's" --force "$dir/none"
+	printf 'hottext-profile 2\nfunc a 1 1\n' >"$dir/v2"
+	refuses "cannot read '$dir/v2': profile version '2', this hottext knows 1" --force "$dir/v2"
+}
+
+@test "a profile that is cut within a count is refused; folded text may lack its last newline" {
+	printf 'hottext-profile 1\nfunc a 1 1\nfunc vfs_read 1234 5' >"$dir/cut"
+	refuses "cannot read '$dir/cut': line 3: it is cut, no newline ends it" "$dir/cut"
+	collect_to out --force "$dir/cut"
+	grep -qF "warning: '$dir/cut': 1 lines left out, they are cut or not a profile's" "$dir/out.err"
+	[ "$(grep -c vfs_read "$dir/out")" -eq 0 ]
+	printf 'a;vfs_read_[k] 5' >"$dir/folded"
+	collect_to out "$dir/folded"
+	grep -q '^func vfs_read 5 0$' "$dir/out"
+}
+
+@test "a truncated zstd frame is one error; --force takes what stands before it" {
+	seq 60000 | sed 's/.*/func f& & 1/' >"$dir/hot"
+	seq 60000 | sed 's/.*/a;do_syscall_64_[k];f&_[k] 1/' >"$dir/folded"
+	seq 60000 | sed 's/.*/@[\n  f&+1\n  do_syscall_64+9\n]: 1/' >"$dir/bpftrace"
+	seq 60000 | sed 's/.*/1 f& 3c 1 g 0 0 1/' >"$dir/fdata"
+	seq 60000 | sed 's/.*/f&:1:1\n 1: 1/' >"$dir/autofdo"
+	seq 60000 | sed 's/.*/1 f& 0.5/' >"$dir/readprofile"
+	for kind in hot folded bpftrace fdata autofdo readprofile; do
+		zstd -q "$dir/$kind"
+		truncate -s -1000 "$dir/$kind.zst"
+		refuses "cannot read '$dir/$kind.zst': zstd frame is truncated" "$dir/$kind.zst"
+		collect_to out --force "$dir/$kind.zst"
+		grep -q "warning: '$dir/$kind.zst': what stands before that is used" "$dir/out.err"
+		[ "$(wc -l <"$dir/out.err")" -eq 3 ]
+		grep -q '^func f1 1 ' "$dir/out"
+		[ "$(grep -c '^func f60000 ' "$dir/out")" -eq 0 ]
+	done
+}
+
+@test "--force leaves lines out that are none of their kind" {
+	{ cat $data/sample.autofdo; printf 'x y\n 1: 5 g:7\n'; } >"$dir/autofdo"
+	collect_to out --force --kallsyms $data/kallsyms "$dir/autofdo"
+	cmp $data/sample.autofdo.hot "$dir/out"
+	grep -qF "warning: '$dir/autofdo': 2 lines left out, they are none of a sample profile" "$dir/out.err"
+	printf '3 vfs_read 0.5\nx\n4 ksys_read 0.5\n' >"$dir/readprofile"
+	refuses "cannot read '$dir/readprofile': line 2 is not 'samples name ratio'" "$dir/readprofile"
+	collect_to out --force "$dir/readprofile"
+	grep -qF "warning: '$dir/readprofile': 1 lines left out, they are not 'samples name ratio'" "$dir/out.err"
+	grep -q '^source readprofile tick - - - 7 7 7 0 0$' "$dir/out"
+}
+
+@test "lines may end in CR and newline" {
+	sed 's/$/\r/' $data/kallsyms >"$dir/kallsyms"
+	for f in chains.perf-script marked.folded chains.hot branches.fdata sample.autofdo stacks.bpftrace; do
+		sed 's/$/\r/' $data/$f >"$dir/$f"
+		collect_to lf --kallsyms $data/kallsyms $data/$f
+		collect_to crlf --kallsyms "$dir/kallsyms" "$dir/$f"
+		cmp "$dir/lf" "$dir/crlf"
+	done
+	printf '# tracer: function_graph\n 0)               |  vfs_read() {\n 0)   0.541 us    |    fsnotify();\n 0) + 13.7 us |  }\n' >"$dir/ft"
+	sed 's/$/\r/' "$dir/ft" >"$dir/ft.crlf"
+	collect_to lf "$dir/ft"
+	collect_to crlf "$dir/ft.crlf"
+	cmp "$dir/lf" "$dir/crlf"
+	grep -q '^func fsnotify ' "$dir/lf"
+}
+
+@test "a profile behind text of another kind is refused" {
+	for i in {1..50}; do cat $data/marked.folded; done >"$dir/folded"
+	for f in "$dir/folded" $data/stacks.bpftrace; do
+		cat "$f" $data/chains.hot >"$dir/both"
+		refuses "cannot read '$dir/both': line $(($(wc -l <"$f") + 1)) begins a profile; give that as an input of its own" \
+			"$dir/both"
+	done
+}
+
+@test "/proc/profile twice in one file is not one of 64-bit words" {
+	perl -e 'my @n = (0) x 529; @n[0, 257] = (16, 5); print pack "V*", @n' >"$dir/le"
+	perl -e 'my @n = (0) x 529; @n[0, 257] = (16, 5); print pack "N*", @n' >"$dir/be"
+	perl -e 'my @n = (0) x 529; @n[0, 257] = (16, 5); print pack "Q<*", @n' >"$dir/wide"
+	for f in le be; do
+		collect_to one --kallsyms $data/kallsyms "$dir/$f"
+		grep -q '^source profile tick - .* 5 5 5 0 0$' "$dir/one"
+		for n in "$f $f" "$f $f $f"; do
+			(cd "$dir" && cat $n) >"$dir/more"
+			refuses "cannot use '$dir/more': it is several profiles in one; give each as an input of its own" \
+				--kallsyms $data/kallsyms "$dir/more"
+		done
+	done
+	collect_to out --kallsyms $data/kallsyms "$dir/wide"
+	collect_to one --kallsyms $data/kallsyms "$dir/le"
+	cmp "$dir/one" "$dir/out"
 }
