@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "collect/profile.h"
 #include "collect/reader.h"
@@ -82,11 +83,8 @@ static int weigh(struct shares *sh, const char *const *paths, unsigned int nr,
 	for (unsigned int i = 0; i < nr && !ret; i++) {
 		struct profile p = { 0 };
 
-		if (!strcmp(paths[i], "-"))
-			ret = error("cannot normalize 'standard input': it would be read twice");
 		verbosity = -1;
-		if (!ret)
-			ret = collect_file(paths[i], opts, &p);
+		ret = collect_file(paths[i], opts, &p);
 		verbosity = said;
 		if (!ret)
 			add_share(sh, i, &p);
@@ -95,24 +93,47 @@ static int weigh(struct shares *sh, const char *const *paths, unsigned int nr,
 	return ret;
 }
 
-/* Samples a machine, of the busiest one. */
-static uint64_t busiest(const struct shares *sh)
+/* Of machines of a, and of b: which has more samples each. */
+static int cmp_each(const struct share *a, const struct share *b)
 {
-	uint64_t most = 0;
+	unsigned __int128 of_a = (unsigned __int128)a->kernel * b->hosts, of_b = (unsigned __int128)b->kernel * a->hosts;
 
-	for (uint32_t i = 0; i < sh->keys.nr_keys; i++) {
-		uint64_t each = sh->items[i].kernel / sh->items[i].hosts;
-		most = each > most ? each : most;
+	return of_a < of_b ? -1 : of_a > of_b;
+}
+
+/* What makes the samples of a share's machines as many as those of the busiest one's. */
+static double factor_of(const struct shares *sh, const struct share *s)
+{
+	const struct share *most = s;
+
+	for (uint32_t i = 0; i < sh->keys.nr_keys; i++)
+		if (cmp_each(&sh->items[i], most) > 0)
+			most = &sh->items[i];
+	if (!s->kernel || !cmp_each(s, most))
+		return 1;
+	return ((double)most->kernel / most->hosts) * s->hosts / (double)s->kernel;
+}
+
+/* What can be read but once: a pipe, be it named or not. */
+static int refuse_pipes(const char *const *paths, unsigned int nr)
+{
+	struct stat st;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		bool is_stdin = !strcmp(paths[i], "-");
+
+		if (is_stdin || (!stat(paths[i], &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+			return error("cannot normalize '%s': it would be read twice",
+				     is_stdin ? "standard input" : paths[i]);
 	}
-	return most;
+	return 0;
 }
 
 int collect_normalized(const char *const *paths, unsigned int nr, const struct collect_options *opts,
 		       struct profile *p)
 {
 	struct shares sh = { 0 };
-	int ret = weigh(&sh, paths, nr, opts);
-	uint64_t most = busiest(&sh);
+	int ret = refuse_pipes(paths, nr) ? -1 : weigh(&sh, paths, nr, opts);
 
 	for (unsigned int i = 0; i < nr && !ret; i++) {
 		const struct share *s = &sh.items[sh.of_input[i]];
@@ -120,9 +141,11 @@ int collect_normalized(const char *const *paths, unsigned int nr, const struct c
 
 		ret = collect_file(paths[i], opts, &one);
 		if (!ret && s->kernel) {
-			profile_scale(&one, (double)most * s->hosts / (double)s->kernel);
-			detail("'%s': weights times %.6g", paths[i],
-			       (double)most * s->hosts / (double)s->kernel);
+			double factor = factor_of(&sh, s);
+
+			if (factor > 1)
+				profile_scale(&one, factor);
+			detail("'%s': weights times %.6g", paths[i], factor);
 		}
 		if (!ret)
 			profile_merge(p, &one);

@@ -504,3 +504,20 @@ fleet() {
 	collect_to one --kallsyms $data/kallsyms "$dir/le"
 	cmp "$dir/one" "$dir/out"
 }
+
+@test "--normalize: hosts that do not divide the samples, hosts without any, pipes" {
+	printf 'hottext-profile 1\nsource x - h1 - - 2 2 2 0 0\nsource x - h2 - - 1 1 1 0 0\nfunc b 3 300\n' >"$dir/odd"
+	collect_to out --normalize "$dir/odd"
+	cmp "$dir/odd" "$dir/out"
+	printf 'hottext-profile 1\nsource x - h1 - - 1 1 1 0 0\nsource x - h2 - - 0 0 0 0 0\nfunc b 3 300\n' >"$dir/few"
+	collect_to out --normalize "$dir/few"
+	cmp "$dir/few" "$dir/out"
+	printf 'hottext-profile 1\nsource x - h3 - - 1 1 1 0 0\nfunc c 100 18446744073709551615\n' >"$dir/third"
+	collect_to out --normalize "$dir/odd" "$dir/third"	# 1.5 each
+	grep -qx 'func b 3 300' "$dir/out"
+	grep -qx 'func c 150 18446744073709551615' "$dir/out"
+	mkfifo "$dir/fifo"
+	refuses "cannot normalize '$dir/fifo': it would be read twice" --normalize "$dir/odd" "$dir/fifo"
+	cat "$dir/odd" | refuses "cannot normalize '/dev/stdin': it would be read twice" --normalize /dev/stdin
+	collect_to out --normalize "$dir/none" || [ "$(cat "$dir/out.err")" = "hottext: cannot read '$dir/none': No such file or directory" ]
+}
