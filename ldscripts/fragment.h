@@ -55,7 +55,10 @@ struct fragment {
 	uint32_t nr_groups, alloc_groups;
 };
 
-/* Errors (unreadable, or something else than input statements and ALIGN) are reported. */
+/*
+ * Errors are reported: unreadable, something else than input statements and ALIGN, another number of sections than the
+ * header says, or no section and no header that says so.
+ */
 int fragment_read(struct fragment *f, const char *path);
 void fragment_release(struct fragment *f);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,12 +91,50 @@ static int read_groups(struct fragment *f, const char *name)
 	return 0;
 }
 
+/* How many sections the heading comment says are placed. False: there is none that says so, as where it was written by hand. */
+static bool read_heading(const struct fragment *f, uint32_t *placed)
+{
+	const char *end = strstr(f->text, "*/");
+
+	for (const char *line = f->text; end && line < end; line++) {
+		if (sscanf(line, " * %*u functions in %" SCNu32 " sections placed", placed) == 1)
+			return true;
+		line += strcspn(line, "\n");
+		if (!*line)
+			break;
+	}
+	return false;
+}
+
+/* A file that was cut, or never filled, is no plan for link order. One that places nothing (LTO, for lld) says so. */
+static int check_count(const struct fragment *f, const char *name)
+{
+	uint32_t placed;
+
+	if (read_heading(f, &placed))
+		return placed == f->nr_patterns ? 0 :
+			error("'%s' is cut short or changed: it has %u of the %u sections that its heading names", name,
+			      f->nr_patterns, placed);
+	return f->nr_patterns || f->nr_groups ? 0 : error("'%s' is no hottext fragment: it names no section", name);
+}
+
 static int read_text(struct fragment *f, const char *name)
 {
-	if (!read_statements(f, name) && !read_groups(f, name))
+	if (!read_statements(f, name) && !read_groups(f, name) && !check_count(f, name))
 		return 0;
 	fragment_release(f);
 	return -1;
+}
+
+/* Line ends of one character: a carriage return before them would hide the groups' comments. */
+static void drop_returns(char *text)
+{
+	char *to = text;
+
+	for (const char *s = text; *s; s++)
+		if (s[0] != '\r' || s[1] != '\n')
+			*to++ = *s;
+	*to = '\0';
 }
 
 int fragment_read(struct fragment *f, const char *path)
@@ -105,8 +144,14 @@ int fragment_read(struct fragment *f, const char *path)
 	memset(f, 0, sizeof(*f));
 	if (mapfile_init(&m, path))
 		return -1;
+	bool zero = memchr(m.data, '\0', m.size);
 	f->text = xstrndup(m.data, m.size);
 	mapfile_release(&m);
+	if (zero) {
+		fragment_release(f);
+		return error("'%s' is no hottext fragment: it holds a zero byte", path);
+	}
+	drop_returns(f->text);
 	return read_text(f, path);
 }
 

@@ -2,8 +2,10 @@
 # Formats are versioned: a file of an older or a newer version is refused by name, whoever reads it; what a version
 # allows to be added or left out is read.
 bats_require_minimum_version 1.5.0
+load kernel.bash
 HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
+DATA=$BATS_TEST_DIRNAME/data
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1
@@ -102,5 +104,40 @@ refused() {
 	for line in '| profile | hottext-profile(5) | 1 |' '| plan.json | hottext-plan(5) | 1 |' \
 		'| fetch trace | hottext-fetch(5) | 1 |' '| machine file | hottext-machine(5) | 1 |'; do
 		grep -qF "$line" "$BATS_TEST_DIRNAME/../doc/stability.md"
+	done
+}
+
+# broken MESSAGE < FRAGMENT: with that in a plan no kernel is linked, for that reason.
+broken() {
+	cat > cut/hottext.ld
+	HOTTEXT_PLAN=cut run -1 kernel_link vmlinux
+	[ "$output" = "hottext: 'cut/hottext.ld' $1" ] || { echo "said: $output"; return 1; }
+	[ ! -e vmlinux ]
+}
+
+@test "hottext.ld: one that is empty, cut or filled with zeroes stops the link" {
+	cd "$dir"
+	unset HOTTEXT_PLAN HOTTEXT_PROFILE HOTTEXT_LD CROSS_COMPILE LINK SCRIPT
+	make_kernel
+	kernel_link k
+	printf 'task;xfs_read_[k];schedule_[k] 50\ntask;vfs_read_[k];memcpy_[k] 9\n' > st.folded
+	"$HOTTEXT" optimize -q --machine generic-4k-32 --effort 1 k st.folded -o whole
+	HOTTEXT_PLAN=whole kernel_link whole.k
+	mkdir cut
+	broken "is no hottext fragment: it names no section" < /dev/null
+	echo '/* soon */' | broken "is no hottext fragment: it names no section"
+	head -c 500 /dev/zero | broken "is no hottext fragment: it holds a zero byte"
+	{ cat whole/hottext.ld; printf '\0'; } | broken "is no hottext fragment: it holds a zero byte"
+	said="is cut short or changed: it has %d of the 4 sections that its heading names"
+	for nr in $(seq 5 $(($(wc -l < whole/hottext.ld) - 1))); do
+		head -n "$nr" whole/hottext.ld > part
+		broken "$(printf "$said" "$(grep -cE '^[[*]|hottext-member' part)")" < part
+	done
+	{ cat whole/hottext.ld; echo '*(.text.helper)'; } | broken "$(printf "$said" 5)"
+	# Complete, and by hand without a heading.
+	for edit in 's/$/\r/' '1,5d'; do
+		sed "$edit" whole/hottext.ld > cut/hottext.ld
+		HOTTEXT_PLAN=cut kernel_link vmlinux
+		cmp <(nm whole.k) <(nm vmlinux)
 	done
 }

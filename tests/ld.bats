@@ -377,7 +377,7 @@ nothing_left() {
 @test "lld gets the symbol order" {
 	command -v ld.lld-19 > lld || skip "no ld.lld-19"
 	make_kernel
-	plan < /dev/null
+	printf '/*\n * 0 functions in 0 sections placed, 6 sections dropped.\n */\n' | plan
 	printf 'xfs_read\nclear_page\nvfs_read\n' > plan/symbols.order
 	FLAGS=-O1 HOTTEXT_LD=ld.lld-19 HOTTEXT_PLAN=plan kernel_link vmlinux
 	order vmlinux _stext startup_64 xfs_read vfs_read schedule_tail
@@ -450,7 +450,7 @@ nothing_left() {
 	HOTTEXT_LD=ld.lld-19 "$HOTTEXT" ld -r -o bin/vmlinux.o --whole-archive vmlinux.a
 	cmp vmlinux.o bin/vmlinux.o
 	readelf -SW vmlinux.o | grep -qF .text.helper..fs_xfs_file
-	plan < /dev/null
+	printf '/*\n * 0 functions in 0 sections placed, 6 sections dropped.\n */\n' | plan
 	HOTTEXT_PLAN=plan run kernel_link vmlinux
 	stops 1 "hottext: cannot read 'plan/symbols.order': No such file or directory"
 	printf 'xfs_read\nclear_page\nvfs_read\n' > plan/symbols.order
@@ -732,4 +732,107 @@ nothing_left() {
 	HOTTEXT_PROFILE=missing run boot "$HOTTEXT" ld
 	stops 0 ""
 	cmp want bootp
+}
+
+@test "the kernel's script is found in a response file, by -L, and as one of several" {
+	make_kernel
+	kernel_link old
+	printf 'task;xfs_read_[k];schedule_[k] 50\n' > stacks.folded
+	local s=$DATA/lds/x86-64-6.1.lds common="-z noexecstack --no-warn-rwx-segments --emit-relocs --build-id=sha1"
+	local objects="--whole-archive vmlinux.a"
+	export HOTTEXT_PLAN=$PWD/plan
+	plan <<< '*(.text.xfs_read)'
+	kernel_link want
+	mkdir "scripts of it" empty "odd 'name"
+	cp "$s" "scripts of it/k.lds"
+	cp "$s" "odd 'name/k.lds"
+	echo '/* nothing */' > more.lds
+	printf '%s\n' "-o 'vmlinux' -T" " \"scripts of it/k.lds\"" > link.rsp
+	"$HOTTEXT" ld $common @link.rsp $objects
+	cmp want vmlinux
+	printf '%s\n' "-o" 'vmlinux' "$common" '-T' "odd\\ \\'name/k.lds" '@inner.rsp' '@none' > link.rsp
+	echo "$objects" > inner.rsp
+	echo fs/file.o > @none
+	run "$HOTTEXT" ld @link.rsp
+	[[ "$output" == *"@none"* ]]
+	sed -i '$d' link.rsp
+	run "$HOTTEXT" ld @link.rsp
+	stops 0 ""
+	cmp want vmlinux
+	for way in "-Lempty:-Lscripts of it:-Tk.lds" "-L:scripts of it:-T:k.lds" "--library-path=scripts of it:--script:k.lds" \
+		"--library-path:scripts of it:-script=k.lds" "-T:scripts of it/k.lds:-T:more.lds" "-T:more.lds:--script=scripts of it/k.lds"; do
+		rm -f vmlinux
+		IFS=: read -ra args <<< "$way"
+		"$HOTTEXT" ld $common "${args[@]}" -o vmlinux $objects
+		cmp want vmlinux || { echo "$way"; return 1; }
+	done
+	# Where ld finds none, the wrapper does not.
+	run "$HOTTEXT" ld $common -Tk.lds -L "scripts of it" -o vmlinux $objects
+	[ "$status" -eq 1 ]
+	# In one build, what a response file names is an input of the plan.
+	unset HOTTEXT_PLAN
+	HOTTEXT_PROFILE=stacks.folded "$HOTTEXT" ld @link.rsp
+	grep -q '^file .* vmlinux.a$' .hottext/plan/inputs
+	# A response file that names itself has no end.
+	echo '-o other @own.rsp' > own.rsp
+	run timeout 20 "$HOTTEXT" ld @own.rsp
+	[ "$status" -eq 1 ]
+}
+
+@test "a script that can be read once only is the linker's" {
+	make_kernel
+	local common="-z noexecstack --no-warn-rwx-segments --emit-relocs --build-id=sha1 --whole-archive vmlinux.a"
+	cp "$DATA/lds/x86-64-6.1.lds" k.lds
+	ld $common -T k.lds -o want
+	"$HOTTEXT" ld $common -T /dev/stdin -o vmlinux < <(cat k.lds)
+	cmp want vmlinux
+	plan <<< '*(.text.xfs_read)'
+	HOTTEXT_PLAN=plan run "$HOTTEXT" ld $common -T <(cat k.lds) -o vmlinux
+	stops 0 "hottext: warning: cannot order 'vmlinux': its linker script is no regular file"
+	cmp want vmlinux
+	echo 'SECTIONS { __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > module.lds
+	ld -r -T module.lds -o want fs/file.o
+	HOTTEXT_PROFILE=missing run "$HOTTEXT" ld -r -T <(cat module.lds) -o mod.ko fs/file.o
+	stops 0 "hottext: warning: cannot order 'mod.ko': its linker script is no regular file"
+	cmp want mod.ko
+	# A file is one by whatever name.
+	HOTTEXT_PLAN=plan "$HOTTEXT" ld $common -T /dev/stdin -o vmlinux < k.lds
+	order vmlinux _stext xfs_read vfs_read
+}
+
+@test "a plan is set, and a kernel is linked without a kernel's script: a warning" {
+	make_kernel
+	echo 'SECTIONS { .text : { *(.text .text.*) } }' > other.lds
+	plan <<< '*(.text.xfs_read)'
+	for kernel in vmlinux vmlinux.unstripped .tmp_vmlinux1 .tmp_vmlinux.btf; do
+		HOTTEXT_PLAN=plan run "$HOTTEXT" ld -e 0 -T other.lds -o $kernel fs/file.o
+		stops 0 "hottext: warning: cannot order '$kernel': it is linked by no kernel's script"
+	done
+	HOTTEXT_PROFILE=p run "$HOTTEXT" ld -e 0 -o vmlinux fs/file.o
+	stops 0 "hottext: warning: cannot order 'vmlinux': it is linked by no kernel's script"
+	run "$HOTTEXT" ld -e 0 -T other.lds -o vmlinux fs/file.o
+	stops 0 ""
+	mkdir boot
+	export HOTTEXT_PLAN=plan
+	for link in "-e 0 -o boot/vmlinux" "-e 0 -o other" "-r -o vmlinux"; do
+		run "$HOTTEXT" ld $link -T other.lds fs/file.o
+		stops 0 ""
+	done
+}
+
+@test "questions to the linker are no links" {
+	make_kernel
+	echo before > a.out
+	echo before > vmlinux
+	export HOTTEXT_PLAN=missing
+	for question in --version --help --target-help -v -V; do
+		ld -T "$DATA/lds/x86-64-6.1.lds" $question > want
+		"$HOTTEXT" ld -T "$DATA/lds/x86-64-6.1.lds" $question > got
+		cmp want got
+	done
+	"$HOTTEXT" ld -T "$DATA/lds/x86-64-6.1.lds" -o vmlinux --version > got
+	[ "$(cat a.out vmlinux)" = "$(printf 'before\nbefore')" ]
+	unset HOTTEXT_PLAN
+	kernel_link vmlinux -v > got
+	order vmlinux _stext startup_64 vfs_read xfs_read
 }
