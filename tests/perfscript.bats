@@ -131,3 +131,12 @@ collects() {	# collects ARGS...: the functions and calls of $dir/text, in $dir/g
 	path=$(awk '$1 == "path" && $4 == "ksys_read" { print $2 }' "$dir/out")
 	grep -q "^next $path " "$dir/out"
 }
+
+@test "--event itlb takes what a CPU calls its ITLB misses" {
+	text "ffffffff81001010 vfs_read+0x10 ([kernel.kallsyms])"
+	sed 's/cpu-clock/iTLB-load-misses:k/; s/vfs_read+0x10/ksys_read+0x5/; s/1010/1105/' "$dir/text" >"$dir/more"
+	cat "$dir/more" >>"$dir/text"
+	collects --event itlb
+	[ "$(cat "$dir/got")" = "func ksys_read 1 0" ]
+	grep -q "'$dir/text': 1 samples of event 'cpu-clock' left out" "$dir/out.err"
+}

@@ -238,9 +238,7 @@ static void add_sources(struct run *r, struct profile *p)
 		const struct perfdata_attr *a = &r->d.attrs[i];
 
 		if (!a->used) {
-			if (a->samples)
-				note("'%s': %llu samples of event '%s' left out (--event %s takes them)", r->d.name,
-				     (unsigned long long)a->samples, a->name, a->name);
+			perfdata_tell_left_out(r->d.name, a->samples, a->name);
 			continue;
 		}
 		detail("'%s': event '%s' used, %llu samples", r->d.name, a->name, (unsigned long long)a->samples);

@@ -83,6 +83,18 @@ bool perfdata_event_is_dummy(const char *event)
 	return !strncmp(event, "dummy", 5);
 }
 
+bool perfdata_event_is_asked(const char *event, const char *asked)
+{
+	return perfdata_event_is(event, asked) || (!strcmp(asked, "itlb") && perfdata_event_is_itlb(event));
+}
+
+void perfdata_tell_left_out(const char *name, uint64_t samples, const char *event)
+{
+	if (samples)
+		note("'%s': %llu samples of event '%s' left out (--event %s takes them)", name,
+		     (unsigned long long)samples, event, event);
+}
+
 bool perfdata_choose_events(struct perfdata *d, const char *event)
 {
 	bool any = false;
@@ -90,10 +102,7 @@ bool perfdata_choose_events(struct perfdata *d, const char *event)
 	for (uint32_t i = 0; i < d->nr_attrs; i++) {
 		const char *name = d->attrs[i].name;
 
-		/* "itlb" stands for whatever a CPU calls its ITLB misses. */
-		d->attrs[i].used = event ? perfdata_event_is(name, event) ||
-					   (!strcmp(event, "itlb") && perfdata_event_is_itlb(name)) :
-					   perfdata_event_is_cycles(name);
+		d->attrs[i].used = event ? perfdata_event_is_asked(name, event) : perfdata_event_is_cycles(name);
 		any |= d->attrs[i].used;
 	}
 	if (any || event)

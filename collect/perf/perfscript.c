@@ -28,6 +28,7 @@
 struct lane {
 	char *event;
 	bool used;
+	uint64_t samples;
 	uint64_t named;		/* at code that has a name, but is no function of the image */
 	struct chain chain;
 };
@@ -254,7 +255,7 @@ static struct lane *lane_of(struct script *x, const char *event)
 			return x->lanes[i];
 	struct lane *l = xcalloc(1, sizeof(*l));
 	l->event = xstrdup(event);
-	l->used = asked ? perfdata_event_is(event, asked) : !strcmp(event, "-") ||
+	l->used = asked ? perfdata_event_is_asked(event, asked) : !strcmp(event, "-") ||
 		perfdata_event_is_cycles(event);
 	if (l->used)
 		chain_init(&l->chain, x->p, x->opts->syms);
@@ -311,6 +312,7 @@ static bool begin_sample(struct script *x, char *line)
 		return false;
 	end_sample(x);
 	x->lane = lane_of(x, t.event);
+	x->lane->samples++;
 	x->sample = (struct chain_sample){ 1, t.task, t.time_ns };
 	x->in_sample = true;
 	if (x->lane->used)
@@ -368,6 +370,9 @@ static int finish(struct script *x)
 		s->resolved -= l->named;
 		s->unresolved += l->named;
 	}
+	for (uint32_t i = 0; any && i < x->nr_lanes; i++)
+		if (!x->lanes[i]->used)
+			perfdata_tell_left_out(input_name(x->in), x->lanes[i]->samples, x->lanes[i]->event);
 	if (any)
 		return 0;
 	const char *other = x->nr_lanes ? x->lanes[0]->event : NULL;
