@@ -140,3 +140,20 @@ collects() {	# collects ARGS...: the functions and calls of $dir/text, in $dir/g
 	[ "$(cat "$dir/got")" = "func ksys_read 1 0" ]
 	grep -q "'$dir/text': 1 samples of event 'cpu-clock' left out" "$dir/out.err"
 }
+
+@test "--force and a cut .zst: the whole samples before, and a word of it" {
+	for i in {1..20000}; do
+		printf 'app 21 [000] %d.000005: 1 cpu-clock: \n\tffffffff8100%04x vfs_read+0x10 ([kernel.kallsyms])\n\tffffffff81001105 ksys_read+0x5 ([kernel.kallsyms])\n\n' \
+			"$i" $((i * 7919 % 4096))
+	done >"$dir/whole"
+	zstd -q "$dir/whole"
+	head -c $(($(stat -c %s "$dir/whole.zst") / 2)) "$dir/whole.zst" >"$dir/text"
+	status=0
+	collects || status=$?
+	[ "$(cat "$dir/out.err")" = "hottext: cannot read '$dir/text': zstd frame is truncated" ]
+	collects --force
+	grep -q "warning: '$dir/text': what stands before that is used" "$dir/out.err"
+	calls=$(awk '/^call/ { n += $5 } END { print n }' "$dir/got")
+	[ "$calls" -gt 100 ]
+	grep -q "^$calls samples, $calls kernel, " "$dir/sum"
+}

@@ -405,12 +405,17 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 	int ret = 0;
 
 	(void)path;
-	while (!ret && (line = input_line(in, &len)))
+	while (!ret && (line = input_line(in, &len)) && !input_failed(in))
 		ret = strlen(line) == len ? read_line(&x, line)
 					  : error("cannot read '%s': line %lu holds a zero byte",
 						  input_name(in), input_lineno(in));
-	if (input_failed(in))
-		ret = -1;
+	if (input_failed(in)) {
+		x.in_sample = false;	/* it may lack frames */
+		if (!opts->force || !x.nr_lanes)
+			ret = -1;
+		else
+			warn("'%s': what stands before that is used", input_name(in));
+	}
 	if (!ret && x.differed > x.agreed / 10)
 		warn("'%s': %llu of %llu frames are not where the symbols have them: matched by name", input_name(in),
 		     (unsigned long long)x.differed, (unsigned long long)(x.agreed + x.differed));
