@@ -199,6 +199,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/lds/lds_glob.c \
 	ldscripts/lds/lds_lex.c \
 	ldscripts/wrapper/linkline.c \
+	ldscripts/wrapper/response.c \
 	ldscripts/wrapper/wrapper.c \
 	ldscripts/wrapper/wrapper_map.c \
 	ldscripts/wrapper/wrapper_module.c \

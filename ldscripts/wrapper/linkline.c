@@ -3,11 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ldscripts/run.h"
+#include "ldscripts/wrapper/response.h"
+#include "lib/file.h"
 #include "lib/mem.h"
 
-enum role { ROLE_OTHER, ROLE_SCRIPT, ROLE_OUTPUT, ROLE_MAP };
+enum role { ROLE_OTHER, ROLE_SCRIPT, ROLE_OUTPUT, ROLE_MAP, ROLE_FOLDER };
 
 /* GNU ld lexsup.c: long options may have one dash; these begin like -TSCRIPT and -oFILE. */
 static bool is_other_long(const char *arg)
@@ -40,7 +43,8 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 	static const struct {
 		const char *name;
 		enum role role;
-	} longs[] = { { "script", ROLE_SCRIPT }, { "output", ROLE_OUTPUT }, { "Map", ROLE_MAP } };
+	} longs[] = { { "script", ROLE_SCRIPT }, { "output", ROLE_OUTPUT }, { "Map", ROLE_MAP },
+		    { "library-path", ROLE_FOLDER } };
 	const char *arg = l->argv[i];
 	enum role role = ROLE_OTHER;
 
@@ -49,7 +53,8 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 	if (arg[0] != '-' || !arg[1])
 		return ROLE_OTHER;
 	for (size_t k = 0; k < ARRAY_SIZE(longs) && !role; k++)
-		if (long_option(arg, longs[k].name, value))
+		/* -library-path is -l and a name */
+		if ((arg[1] == '-' || longs[k].role != ROLE_FOLDER) && long_option(arg, longs[k].name, value))
 			role = longs[k].role;
 	if (!strcmp(arg, "-M") || !strcmp(arg, "--print-map") || !strcmp(arg, "-print-map")) {
 		*value = "-";
@@ -57,6 +62,10 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 	}
 	if (!role && (arg[1] == 'T' || arg[1] == 'o') && !is_other_long(arg + 1)) {
 		role = arg[1] == 'T' ? ROLE_SCRIPT : ROLE_OUTPUT;
+		*value = arg[2] ? arg + 2 : NULL;
+	}
+	if (!role && arg[1] == 'L') {
+		role = ROLE_FOLDER;
 		*value = arg[2] ? arg + 2 : NULL;
 	}
 	if (role && !*value) {
@@ -68,33 +77,94 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 	return role;
 }
 
+static bool is_relocatable(const char *arg)
+{
+	static const char *const names[] = { "-r", "-i", "-Ur", "--relocatable", "-relocatable" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(arg, names[i]))
+			return true;
+	return false;
+}
+
+/* A script is looked for as ld does: by its name, then in the folders of the first `end` arguments. The caller frees. */
+static char *find_script(const struct linkline *l, const char *name, int end)
+{
+	const char *folder;
+	bool next;
+
+	for (int i = 0; access(name, F_OK) && i < end; i += 1 + next) {
+		if (role_of(l, i, &folder, &next) != ROLE_FOLDER)
+			continue;
+		char *path = path_join(folder, name);
+
+		if (!access(path, F_OK))
+			return path;
+		free(path);
+	}
+	return xstrdup(name);
+}
+
+static void add_script(struct linkline *l, const char *name, int end)
+{
+	ALLOC_GROW(l->scripts, l->nr_scripts + 1, l->alloc_scripts);
+	l->scripts[l->nr_scripts++] = (struct linkline_script){ name, find_script(l, name, end) };
+}
+
+/* -v links where there is something to link, which has a name. */
+static bool asks(const char *arg, bool named)
+{
+	static const char *const questions[] = { "--version", "-version", "--help", "-help", "--target-help", "-target-help" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		if (!strcmp(arg, questions[i]))
+			return true;
+	return !named && (!strcmp(arg, "-v") || !strcmp(arg, "-V"));
+}
+
 void linkline_init(struct linkline *l, int argc, char **argv)
 {
+	bool named = false;
+
 	memset(l, 0, sizeof(*l));
-	l->argc = argc;
-	l->argv = argv;
+	l->argv = response_expand(argc, argv);
+	while (l->argv[l->argc])
+		l->argc++;
 	l->output = "a.out";
-	for (int i = 0; i < argc; i++) {
+	for (int i = 0; i < l->argc; i++) {
 		const char *value;
 		bool next;
 
 		switch (role_of(l, i, &value, &next)) {
 		case ROLE_SCRIPT:
-			l->script = value;
+			add_script(l, value, i);
 			break;
 		case ROLE_OUTPUT:
 			l->output = value;
+			named = true;
 			break;
 		case ROLE_MAP:
 			l->map = value;
 			break;
+		case ROLE_FOLDER:
+			break;
 		case ROLE_OTHER:
-			if (!strcmp(argv[i], "-r") || !strcmp(argv[i], "-i") || !strcmp(argv[i], "-Ur") ||
-			    !strcmp(argv[i], "--relocatable") || !strcmp(argv[i], "-relocatable"))
-				l->relocatable = true;
+			l->relocatable |= is_relocatable(l->argv[i]);
 		}
 		i += next;
 	}
+	for (int i = 0; i < l->argc; i++)
+		l->asks |= asks(l->argv[i], named);
+	l->script = l->nr_scripts ? &l->scripts[l->nr_scripts - 1] : NULL;
+}
+
+void linkline_release(struct linkline *l)
+{
+	for (unsigned int i = 0; i < l->nr_scripts; i++)
+		free(l->scripts[i].path);
+	free(l->scripts);
+	linkline_free(l->argv);
+	memset(l, 0, sizeof(*l));
 }
 
 char **linkline_with(const struct linkline *l, const char *ld, const char *output, const char *script,
@@ -114,7 +184,7 @@ char **linkline_with(const struct linkline *l, const char *ld, const char *outpu
 		enum role role = role_of(l, i, &value, &next);
 
 		if (role == ROLE_SCRIPT && script)
-			out[n++] = xasprintf("--script=%s", value == l->script ? script : value);
+			out[n++] = xasprintf("--script=%s", value == l->script->name ? script : value);
 		else if (!(role == ROLE_OUTPUT && output) && !(role == ROLE_MAP && map)) {
 			out[n++] = xstrdup(l->argv[i]);
 			if (next)

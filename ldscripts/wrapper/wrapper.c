@@ -57,7 +57,7 @@ int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *
 
 	if (wrapper_temp(w, ".hottext.lds", &script))
 		return EXIT_FAILED;
-	if (fragment_apply(f, w->line.script, script.fp))
+	if (fragment_apply(f, w->line.script->path, script.fp))
 		goto out;
 	if (fflush(script.fp) || ferror(script.fp)) {
 		error("cannot write '%s': %s", script.tmp, strerror(errno));
@@ -239,60 +239,6 @@ static int link_module(const struct wrapper *w)
 	return ret;
 }
 
-/*
- * The link's script. A missing one is ld's to complain about: 0. One that is there and cannot be read is an
- * error, -1: taken for another link's, a kernel would come out without its order.
- */
-static int read_script(struct mapfile *m, const struct linkline *line)
-{
-	if (!line->script || access(line->script, R_OK))
-		return 0;
-	return mapfile_init(m, line->script) ? -1 : 1;
-}
-
-/* scripts/module.lds; that of LTO kernels merges .text.* itself. -1 after reporting. */
-static int is_module_link(const struct linkline *line)
-{
-	size_t len = strlen(line->output);
-	struct mapfile m;
-	struct lds l;
-	int ret;
-
-	if (!line->relocatable || len < 4 || strcmp(line->output + len - 3, ".ko"))
-		return 0;
-	ret = read_script(&m, line);
-	if (ret <= 0)
-		return ret;
-	if (lds_init(&l, line->script, m.data, m.size)) {
-		ret = 0;
-	} else {
-		for (unsigned int i = 0; i < l.nr_sections; i++)
-			ret &= strcmp(l.sections[i].name, ".text") != 0;
-		lds_release(&l);
-	}
-	mapfile_release(&m);
-	return ret;
-}
-
-/* Whether the link is of a kernel; -1 after reporting. */
-static int is_kernel_link(const struct linkline *line)
-{
-	struct mapfile m;
-	int ret = line->relocatable ? 0 : read_script(&m, line);
-
-	if (ret > 0) {
-		ret = lds_is_kernel(m.data, m.size);
-		mapfile_release(&m);
-	}
-	return ret;
-}
-
-/* vmlinux.o, whose sections must not fuse. */
-static bool is_object_link(const struct linkline *line)
-{
-	return line->relocatable && !line->script && !strcmp(base_name(line->output), "vmlinux.o");
-}
-
 /* A device, a pipe: nothing to rename over, nor to read again. */
 static bool is_no_file(const char *path)
 {
@@ -301,9 +247,120 @@ static bool is_no_file(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode);
 }
 
-static int pass_through(const struct wrapper *w)
+/* Where an order is asked for, a link that does not get it is worth a word, and one is enough. */
+static void warn_of_disorder(const struct linkline *line, const char *why)
 {
-	char **all = linkline_with(&w->line, w->ld, NULL, NULL, NULL, NULL);
+	static bool said;
+
+	if (!said && (env("HOTTEXT_PLAN") || env("HOTTEXT_PROFILE")))
+		warn("cannot order '%s': %s", line->output, why);
+	said = true;
+}
+
+/*
+ * A script of the link. A missing one is ld's to complain about, and a pipe can be read once only: 0. One that is there
+ * and cannot be read is an error, -1: taken for another link's, a kernel would come out without its order.
+ */
+static int read_script(struct mapfile *m, const struct linkline *line, const struct linkline_script *script)
+{
+	if (access(script->path, R_OK))
+		return 0;
+	if (is_no_file(script->path)) {
+		warn_of_disorder(line, "its linker script is no regular file");
+		return 0;
+	}
+	return mapfile_init(m, script->path) ? -1 : 1;
+}
+
+static bool has_text(const struct mapfile *m, const char *name)
+{
+	struct lds l;
+	bool ret = true;
+
+	if (!lds_init(&l, name, m->data, m->size)) {
+		ret = false;
+		for (unsigned int i = 0; i < l.nr_sections; i++)
+			ret |= !strcmp(l.sections[i].name, ".text");
+		lds_release(&l);
+	}
+	return ret;
+}
+
+/* scripts/module.lds; that of LTO kernels merges .text.* itself. -1 after reporting. */
+static int is_module_link(const struct linkline *line)
+{
+	size_t len = strlen(line->output);
+	struct mapfile m;
+	int ret = line->nr_scripts > 0;
+
+	if (!line->relocatable || len < 4 || strcmp(line->output + len - 3, ".ko"))
+		return 0;
+	for (unsigned int i = 0; ret > 0 && i < line->nr_scripts; i++) {
+		ret = read_script(&m, line, &line->scripts[i]);
+		if (ret > 0) {
+			ret = !has_text(&m, line->scripts[i].path);
+			mapfile_release(&m);
+		}
+	}
+	return ret;
+}
+
+/* Whether the link is of a kernel, whose script is chosen then; -1 after reporting. */
+static int is_kernel_link(struct linkline *line)
+{
+	struct mapfile m;
+	int ret = 0;
+
+	for (unsigned int i = 0; !line->relocatable && !ret && i < line->nr_scripts; i++) {
+		ret = read_script(&m, line, &line->scripts[i]);
+		if (ret > 0) {
+			ret = lds_is_kernel(m.data, m.size);
+			mapfile_release(&m);
+			line->script = &line->scripts[i];
+		}
+	}
+	return ret;
+}
+
+/* The names that Kbuild gives to what it links of a kernel; boot loaders have a vmlinux, too, in folders of theirs. */
+static bool is_kernel_name(const char *output)
+{
+	return !strcmp(output, "vmlinux") || !strcmp(output, "vmlinux.unstripped") || !strncmp(output, ".tmp_vmlinux", 12);
+}
+
+/* vmlinux.o, whose sections must not fuse. */
+static bool is_object_link(const struct linkline *line)
+{
+	return line->relocatable && !line->nr_scripts && !strcmp(base_name(line->output), "vmlinux.o");
+}
+
+enum link_kind { LINK_OTHER, LINK_KERNEL, LINK_OBJECT, LINK_MODULE, LINK_BROKEN };
+
+static enum link_kind kind_of(struct linkline *line)
+{
+	int kernel, module;
+
+	if (line->asks)
+		return LINK_OTHER;
+	kernel = is_kernel_link(line);
+	module = kernel ? 0 : is_module_link(line);
+	if (kernel < 0 || module < 0)
+		return LINK_BROKEN;
+	if (is_no_file(line->output)) {
+		if (kernel)
+			warn_of_disorder(line, "it is no regular file");
+		return LINK_OTHER;
+	}
+	if (!kernel && !line->relocatable && is_kernel_name(line->output))
+		warn_of_disorder(line, "it is linked by no kernel's script");
+	return kernel ? LINK_KERNEL : is_object_link(line) ? LINK_OBJECT : module ? LINK_MODULE : LINK_OTHER;
+}
+
+/* The line as it came. */
+static int pass_through(const struct wrapper *w, int argc, char **argv)
+{
+	const struct linkline line = { .argc = argc, .argv = argv };
+	char **all = linkline_with(&line, w->ld, NULL, NULL, NULL, NULL);
 	int ret = run_replace(all);
 
 	linkline_free(all);
@@ -334,7 +391,7 @@ static bool is_run_by_itself(void)
 int wrapper_run(int argc, char **argv)
 {
 	struct wrapper w = { .ld = run_linker_name() };
-	int ret, kernel, module;
+	int ret = EXIT_FAILED;
 
 	if (is_run_by_itself()) {
 		error("'%s' is this wrapper again: HOTTEXT_LD must name the real linker", w.ld);
@@ -343,24 +400,23 @@ int wrapper_run(int argc, char **argv)
 	}
 	linkline_init(&w.line, argc, argv);
 	w.lld = is_lld_name(w.ld);
-	kernel = is_kernel_link(&w.line);
-	module = is_module_link(&w.line);
-	if (kernel > 0 && is_no_file(w.line.output) && (env("HOTTEXT_PLAN") || env("HOTTEXT_PROFILE")))
-		warn("cannot order '%s': it is no regular file", w.line.output);
-	if (kernel < 0 || module < 0) {
+	switch (kind_of(&w.line)) {
+	case LINK_BROKEN:
 		wrapper_remove_output(&w);
-		ret = EXIT_FAILED;
-	} else if (is_no_file(w.line.output)) {
-		ret = pass_through(&w);
-	} else if (kernel) {
+		break;
+	case LINK_KERNEL:
 		ret = link_kernel(&w);
-	} else if (is_object_link(&w.line)) {
+		break;
+	case LINK_OBJECT:
 		ret = wrapper_relocatable(&w);
-	} else if (module) {
+		break;
+	case LINK_MODULE:
 		ret = link_module(&w);
-	} else {
-		ret = pass_through(&w);
+		break;
+	case LINK_OTHER:
+		ret = pass_through(&w, argc, argv);
 	}
+	linkline_release(&w.line);
 	free(w.ld);
 	run_finish();
 	return ret;

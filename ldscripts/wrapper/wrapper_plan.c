@@ -103,7 +103,7 @@ static char *describe_inputs(const struct wrapper *w, const char *profile)
 	FILE *fp = text_open(&text, &size);
 
 	fprintf(fp, "hottext %s\nlinker %s\n", HOTTEXT_VERSION, w->ld);
-	int ret = print_content(fp, "profile", profile) || print_content(fp, "script", w->line.script);
+	int ret = print_content(fp, "profile", profile) || print_content(fp, "script", w->line.script->path);
 	for (int i = 0; !ret && i < w->line.argc; i++) {
 		const char *arg = w->line.argv[i];
 
