@@ -524,3 +524,30 @@ fleet() {
 	cat "$dir/odd" | refuses "cannot normalize '/dev/stdin': it would be read twice" --normalize /dev/stdin
 	collect_to out --normalize "$dir/none" || [ "$(cat "$dir/out.err")" = "hottext: cannot read '$dir/none': No such file or directory" ]
 }
+
+@test "a second perf.data behind the first is not read, and that is said" {
+	zstd -dqc samples/linux-6.1-x86_64/perf.data.zst >"$dir/one"
+	cat "$dir/one" "$dir/one" >"$dir/two"
+	collect_to one.hot --kallsyms $data/kallsyms "$dir/one"
+	collect_to two.hot --kallsyms $data/kallsyms "$dir/two"
+	cmp "$dir/one.hot" "$dir/two.hot"
+	said="warning: '$dir/two': a second recording in it is not read; give it as an input of its own"
+	diff <(cat <(echo "hottext: $said") "$dir/one.hot.err") "$dir/two.hot.err"
+	printf 'hottext-profile 1\nfunc a 1 1\n' >"$dir/hot"
+	collect_to out "$dir/hot"
+	[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+}
+
+@test "a profile's first line tells it by its fields" {
+	for line in 'call a 0x4 b 5' 'call a - b 5' 'touch a 0x10 5' 'source x - - - - 1 1 1 0 0' 'next 43ad24cf9812dc7c 43ad25cf9812de2f 5' \
+		'path db0c1b86238ca130 syscall vfs_read 3 do_syscall_64 vfs_read' 'path 4a1b6d7c5d3e2f10 chain a 1'; do
+		echo "$line" >"$dir/hot"
+		collect_to out -v "$dir/hot" || true
+		grep -qF "hottext: '$dir/hot' is read as hot" "$dir/out.err"
+	done
+	for line in 'func a;b 3' 'call a;b c 12' 'touch x;y 1 7' 'path a;b 1 2 3'; do
+		echo "$line" >"$dir/folded"
+		collect_to out -v "$dir/folded"
+		grep -qF "hottext: '$dir/folded' is read as folded" "$dir/out.err"
+	done
+}
