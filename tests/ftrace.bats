@@ -81,6 +81,79 @@ check_switches() {
 	same report.txt report.hot "138 samples, 138 kernel, 138 resolved, 0 unresolved, 0 lost"
 }
 
+@test "what trace-cmd report prints of the function tracer, with callers or not" {
+	command -v trace-cmd || skip "no trace-cmd"
+	trace-cmd report -i $data/instances.dat > "$dir/in" 2> "$dir/log"
+	collect_to out "$dir/in"
+	[ "$(cat "$dir/out.err")" = "hottext: 20 samples, 20 kernel, 20 resolved, 0 unresolved, 0 lost" ]
+	[ "$(grep -v '^path' "$dir/out")" = "hottext-profile 1
+source ftrace function - - - 20 20 20 0 0
+func vfs_read 0 12
+func vfs_write 0 8" ]
+	trace-cmd report -O parent -i $data/instances.dat > "$dir/in" 2> "$dir/log"
+	collect_to out "$dir/in"
+	[ "$(grep '^call' "$dir/out")" = "call ksys_read - vfs_read 12
+call ksys_write - vfs_write 8" ]
+	trace-cmd report -i $data/lost.dat > "$dir/in" 2> "$dir/log"
+	collect_to out "$dir/in"
+	grep -qx 'hottext: 28 samples, .* 2 lost' "$dir/out.err"
+}
+
+@test "lost events are told by whole lines, not by the names of tasks" {
+	{ echo '# tracer: function'
+	  echo '        [LOST 9-13  [000] .....  2.245684: vfs_read <-ksys_read'
+	  echo '    CPU:3 [LOST-14  [000] .....  2.245685: vfs_read <-ksys_read'; } > "$dir/in"
+	collect_to out "$dir/in"
+	[ "$(cat "$dir/out.err")" = "hottext: 2 samples, 2 kernel, 2 resolved, 0 unresolved, 0 lost" ]
+	printf '%s\n' 'CPU:3 [LOST 9 EVENTS]' 'CPU:3 [LOST EVENTS]' 'CPU:0 [20 EVENTS DROPPED]' 'CPU:70000 [EVENTS DROPPED]' >> "$dir/in"
+	collect_to out "$dir/in"
+	[ "$(cat "$dir/out.err")" = "hottext: 2 samples, 2 kernel, 2 resolved, 0 unresolved, 31 lost" ]
+	printf '%s\n' 'CPU:3 [LOST 9 EVENT' 'CPU:3 [9]' 'CPU: [LOST EVENTS]' 'CPU:3 [LOST EVENTS] x' >> "$dir/in"
+	collect_to out "$dir/in"
+	[ "$(cat "$dir/out.err")" = "hottext: warning: '$dir/in': 4 lines not understood
+hottext: 2 samples, 2 kernel, 2 resolved, 0 unresolved, 31 lost" ]
+}
+
+@test "a last line without newline: only what is certain of it is taken" {
+	cut="hottext: warning: '$dir/in': no newline ends the last line: what may be cut of it is left out"
+	ends() {	# ends TRACER LINE SAMPLES [MESSAGE]: after one like it that is whole, the profile without its source
+		{ printf '# tracer: %s\n' "$1"
+		  [ "$1" = function_graph ] || echo '    ls-13  [000] .....  2.245684: vfs_read <-ksys_read'
+		  [ "$1" = function ] || echo ' 0)   0.541 us    |  vfs_read();'
+		  printf %s "$2"; } > "$dir/in"
+		collect_to out "$dir/in"
+		[ "$(cat "$dir/out.err")" = "${4:+$4
+}hottext: $3 samples, $3 kernel, $3 resolved, 0 unresolved, 0 lost" ]
+	}
+	line='    ls-13  [000] .....  2.245685: vfs_write <-'
+	ends function "${line}ksys_wri" 2 "$cut"
+	[ "$(grep '^[fc]' "$dir/out")" = "func vfs_read 0 1
+func vfs_write 0 1
+call ksys_read - vfs_read 1" ]
+	ends function "$line" 2 "$cut"
+	ends function "${line}ext4_write [ext4]" 2
+	grep -qx 'call ext4_write@ext4.ko - vfs_write 1' "$dir/out"
+	ends function "${line% <-}" 1 "$cut"
+	ends function "${line%vfs*}function:     vfs_wri" 1 "$cut"
+	ends function "    ls-13  [00" 1 "$cut"
+	ends function "# a comme" 1
+	ends function_graph ' 0)   0.541 us    |  vfs_write();' 2
+	ends function_graph ' 0)               |  vfs_write() { /* <-ksys' 2
+	ends function_graph ' 0)               |  vfs_write()' 1 "$cut"
+	ends function_graph ' 0)               |  vfs_wri' 1 "$cut"
+	ends function_graph ' 0)   1.541 us    |  } /* vfs_' 1
+	# Of a stack that is cut, the frames before.
+	head -c -4 $data/stack.txt > "$dir/in"
+	collect_to out "$dir/in"
+	[ "$(head -n 1 "$dir/out.err")" = "$cut" ]
+	sed '$d' $data/stack.txt > "$dir/in"
+	collect_to before "$dir/in"
+	cmp "$dir/before" "$dir/out"
+	printf %s "$(cat $data/graph.txt)" > "$dir/in"
+	collect_to out "$dir/in"
+	cmp $data/graph.hot "$dir/out"
+}
+
 @test "lost events and odd lines of text are counted" {
 	{ sed -n 1,8p $data/graph.txt; echo 'CPU:0 [LOST 17 EVENTS]'; echo 'what is this'; sed -n '9,$p' $data/graph.txt; } > "$dir/in"
 	collect_to out "$dir/in"

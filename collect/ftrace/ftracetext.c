@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The reader of ftrace's text: tracefs' `trace` file of function_graph, function and
- * stack traces, and what `trace-cmd report` prints of the first two.
+ * stack traces, and what `trace-cmd report` prints of the first two, in which callers may lack.
  *
  *    0)               |  vfs_read() {            depth is the indentation
  *    0)   0.541 us    |    fsnotify();
@@ -48,6 +48,7 @@ struct run {
 	uint32_t stack_pid;
 	struct call call;		/* the last function event, not counted yet */
 	bool has_call;
+	bool cut;			/* this line has no end */
 	uint64_t entries, entries_resolved, functions, functions_resolved, lost, strange;
 };
 
@@ -124,25 +125,23 @@ static void graph_call(struct run *r, uint32_t cpu, uint32_t pid, char *s)
 		graph_entry(r, cpu, pid, depth, s);
 }
 
-/* "CPU:2 [LOST 123 EVENTS]", also with "CPU 2". */
+/* "CPU:2 [LOST 123 EVENTS]", trace-cmd's "CPU:2 [123 EVENTS DROPPED]", either without the number: the whole line. */
 static bool take_lost(struct run *r, const char *line)
 {
-	const char *lost = strstr(line, "[LOST "), *p;
-	uint64_t n, cpu = 0;
+	const char *p = line + 4;
+	uint64_t n = 1, cpu;
 
-	if (!lost)
+	if (strncmp(line, "CPU:", 4) != 0 || !scan_dec(&p, &cpu) || strncmp(p, " [", 2) != 0)
 		return false;
-	p = lost + 6;
-	if (!scan_dec(&p, &n))
-		n = 1;
-	const char *at = strstr(line, "CPU");
-	if (at && at < lost) {
-		at += 3 + strspn(at + 3, ": ");
-		if (!scan_dec(&at, &cpu) || cpu >= MAX_CPUS)
-			cpu = 0;
-	}
+	p += 2;
+	bool kernel = !strncmp(p, "LOST ", 5);
+	p += kernel ? 5 : 0;
+	if (isdigit((unsigned char)*p) && (!scan_dec(&p, &n) || *p++ != ' '))
+		return false;
+	if (strcmp(p, kernel ? "EVENTS]" : "EVENTS DROPPED]") != 0)
+		return false;
 	r->lost += n;
-	funcgraph_lost(&r->graph, (uint32_t)cpu);
+	funcgraph_lost(&r->graph, cpu < MAX_CPUS ? (uint32_t)cpu : 0);
 	return true;
 }
 
@@ -235,23 +234,26 @@ static char *split_latency(char *line, uint32_t *cpu, uint32_t *pid)
 	return colon + 2;
 }
 
-/* "func <-caller", both perhaps with offset, address in angle brackets, module. */
-static bool take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s)
+/* "func <-caller", both perhaps with offset, address in angle brackets, module; trace-cmd may leave out the caller. */
+static void take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s, bool alone)
 {
 	char *arrow = strstr(s, " <-");
 
-	if (!arrow)
-		return false;
-	*arrow = '\0';
-	arrow += 3 + strspn(arrow + 3, "- ");
+	if (!arrow && !alone)
+		return;
+	if (arrow)
+		*arrow = '\0';
 	const struct ftrace_place *at = ftrace_names_text(&r->names, s + strspn(s, " "));
-	r->call = (struct call){ .cpu = cpu, .pid = pid, .func = at->func, .resolved = at->resolved };
+	r->call = (struct call){ cpu, pid, at->func, INDEX_NONE, PROFILE_OFF_UNKNOWN, at->resolved };
+	r->has_call = true;
+	if (!arrow || r->cut)
+		return;
+	arrow += 3 + strspn(arrow + 3, "- ");
 	at = ftrace_names_text(&r->names, arrow);
 	r->call.caller = at->func;
 	/* The caller's offset is a return address: the byte before is the call's. */
-	r->call.off = at->off != PROFILE_OFF_UNKNOWN && at->off ? at->off - 1 : PROFILE_OFF_UNKNOWN;
-	r->has_call = true;
-	return true;
+	if (at->off != PROFILE_OFF_UNKNOWN && at->off)
+		r->call.off = at->off - 1;
 }
 
 static void flush_call(struct run *r)
@@ -289,9 +291,8 @@ static bool take_event(struct run *r, char *line)
 		graph_call(r, cpu, pid, bar + 1);
 		return true;
 	}
-	if (!strncmp(rest, "function:", 9))
-		rest += 9;
-	take_function(r, cpu, pid, rest);
+	bool named = !strncmp(rest, "function:", 9);
+	take_function(r, cpu, pid, rest + (named ? 9 : 0), named);
 	return true;	/* else an event of no interest */
 }
 
@@ -358,6 +359,24 @@ static void take_line(struct run *r, char *line)
 	r->strange++;
 }
 
+/*
+ * Where no newline ends the last line, it may be cut. What ends as calls, exits, modules and addresses do is whole; of
+ * a function event the function is, its caller may not be; all else is left out.
+ */
+static void take_cut_line(struct run *r, char *line, const char *name)
+{
+	const char *comment = strstr(line, "/*");
+	size_t len = comment ? (size_t)(comment - line) : strlen(line);
+
+	while (len && line[len - 1] == ' ')
+		len--;
+	r->cut = len && *line != '#' && !strchr(";{}]>", line[len - 1]);
+	if (r->cut)
+		warn("'%s': no newline ends the last line: what may be cut of it is left out", name);
+	if (!r->cut || strstr(line, " <-"))
+		take_line(r, line);
+}
+
 static struct profile_source *add_source(struct run *r, const char *event, uint64_t events, uint64_t resolved)
 {
 	struct profile_source *s = profile_add_source(r->p, "ftrace");
@@ -415,7 +434,10 @@ static int read_ftrace(struct input *in, const char *path, const struct collect_
 	funcgraph_init(&r->graph, p);
 	chain_init(&r->chain, p, opts->syms);
 	while ((line = input_line(in, NULL)))
-		take_line(r, line);
+		if (input_line_ended(in))
+			take_line(r, line);
+		else
+			take_cut_line(r, line, input_name(in));
 	if (!input_failed(in) || opts->force)
 		ret = finish(r, input_name(in));
 	chain_release(&r->chain);
@@ -430,7 +452,7 @@ static bool probe(const char *head, size_t len)
 {
 	(void)len;
 	return strstr(head, "# tracer: ") || strstr(head, ": funcgraph_entry: ") ||
-	       strstr(head, ": funcgraph_exit: ") || strstr(head, ": <stack trace>");
+	       strstr(head, ": funcgraph_exit: ") || strstr(head, ": function: ") || strstr(head, ": <stack trace>");
 }
 
 const struct reader ftracetext_reader = {
