@@ -63,16 +63,24 @@ static int build(const struct kbuild *k)
 	if (opt_dry) {
 		for (size_t i = 0; k->stale && i < KBUILD_NR_LINKED; i++)
 			printf("%s %s/%s", i ? "" : "rm -f", k->output, kbuild_linked[i]);
-		printf("%s%s\n", k->stale ? "\n" : "", command);
+		if (k->stale)
+			putchar('\n');
+		if (k->stale_modules)
+			printf("find %s -type f -name '*.ko' -delete\n", k->output);
+		puts(command);
 	} else {
 		note("Linux %s in '%s'", k->release, k->dir);
 		if (k->stale)
 			note("'%s/vmlinux' goes away: it may have been linked otherwise", k->output);
+		if (k->stale_modules)
+			note("the .ko files in '%s' go away: they may have been linked otherwise", k->output);
 		note("%s", command);
 		ret = kbuild_prepare(k) ? EXIT_FAILED : EXIT_DONE;
 		if (!ret) {
 			set_environment(k);
 			ret = run_linker(k->argv);
+			if (kbuild_finish(k) && !ret)
+				ret = EXIT_FAILED;
 		}
 		if (!ret)
 			say_next(k);

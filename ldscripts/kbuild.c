@@ -26,10 +26,10 @@ const char *const kbuild_linked[KBUILD_NR_LINKED] = { "vmlinux", "vmlinux.unstri
 
 /* What the user's words for make say. */
 struct words {
-	const char *output, *llvm, *ld;		/* O=, LLVM=, LD=; NULL */
+	const char *output, *llvm, *ld, *cross;	/* O=, LLVM=, LD=, CROSS_COMPILE=; NULL */
 	const char *flags, *module_flags;	/* CFLAGS_KERNEL=, CFLAGS_MODULE=; NULL */
 	bool configures;	/* a *config target */
-	bool links;		/* a target that links the kernel, or none */
+	bool links;		/* a target that links the kernel, or none; and make runs, for no module of elsewhere */
 };
 
 static bool is_there(const char *dir, const char *name)
@@ -53,44 +53,97 @@ static const char *value_of(const char *word, const char *name)
 	return *word == '=' ? word + 1 : NULL;
 }
 
-/* Whether make links a kernel for this target. */
+/* Whether make links a kernel for this target. Kbuild builds single files by their names (kernel: Makefile, single-targets). */
 static bool is_linking(const char *target)
 {
-	static const char *const others[] = { "config", "install", "clean", "mrproper", "help", "prepare", "headers",
-					      "kernelrelease", "kernelversion", "image_name", "tags", "dtbs" };
+	static const char *const others[] = {
+		"config", "install", "clean", "mrproper", "help", "prepare", "headers", "kernelrelease", "kernelversion",
+		"image_name", "tags", "TAGS", "cscope", "dtbs", "docs", "check", "checkstack", "scripts", "_sign",
+		"compile_commands.json", ".a", ".dtb", ".i", ".ko", ".lds", ".ll", ".lst", ".mod", ".o", ".rsi", ".s", ".symtypes",
+	};
+	const char *slash = strrchr(target, '/');
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (str_ends(target, others[i]))
 			return false;
+	return !slash || !strncmp(slash + 1, "vmlinux", 7) || str_ends(target, "Image");
+}
+
+static bool is_among(const char *arg, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(arg, names[i]))
+			return true;
+	return false;
+}
+
+/* An option of make: false when make only says what it would do. *next: its value is the word after it. */
+static bool is_building(const char *arg, bool *next)
+{
+	static const char *const idle[] = { "--dry-run", "--just-print", "--recon", "--question", "--touch", "--help",
+					    "--version" };
+	static const char *const valued[] = { "--file", "--makefile", "--include-dir", "--old-file", "--assume-old",
+					      "--what-if", "--new-file", "--assume-new", "--eval" };
+
+	if (arg[1] == '-') {
+		*next = is_among(arg, valued, ARRAY_SIZE(valued));
+		return !is_among(arg, idle, ARRAY_SIZE(idle));
+	}
+	for (const char *c = arg + 1; *c; c++) {
+		if (strchr("nqthv", *c))
+			return false;
+		if (strchr("EfIoWjlO", *c)) {	/* the last three take none, or what is written to them */
+			*next = !c[1] && strchr("EfIoW", *c);
+			break;
+		}
+	}
 	return true;
+}
+
+/* The wrapper would run itself; kbuild sets it by itself. */
+static bool is_wrapper(const char *ld)
+{
+	const char *slash = strrchr(ld, '/');
+
+	return !strcmp(slash ? slash + 1 : ld, "hottext-ld");
 }
 
 static int read_words(struct words *w, int argc, char **argv)
 {
+	const char *elsewhere = getenv("KBUILD_EXTMOD");
 	unsigned int targets = 0;
+	bool builds = true, next = false;
 
 	memset(w, 0, sizeof(*w));
 	for (int i = 0; i < argc; i++) {
 		const char *arg = argv[i], *v;
 
-		if (!strncmp(arg, "-C", 2) || !strncmp(arg, "--directory", 11))
+		if (next)
+			next = false;
+		else if (!strncmp(arg, "-C", 2) || !strncmp(arg, "--directory", 11))
 			return usage_error("kbuild", "give the kernel tree before '--', with -C");
-		if ((v = value_of(arg, "O")) || (v = value_of(arg, "KBUILD_OUTPUT")))
+		else if ((v = value_of(arg, "O")) || (v = value_of(arg, "KBUILD_OUTPUT")))
 			w->output = v;
+		else if ((v = value_of(arg, "M")) || (v = value_of(arg, "KBUILD_EXTMOD")))
+			elsewhere = v;
 		else if ((v = value_of(arg, "LLVM")))
 			w->llvm = v;
 		else if ((v = value_of(arg, "LD")))
-			w->ld = v;
+			w->ld = is_wrapper(v) ? NULL : v;
+		else if ((v = value_of(arg, "CROSS_COMPILE")))
+			w->cross = v;
 		else if ((v = value_of(arg, "CFLAGS_KERNEL")))
 			w->flags = v;
 		else if ((v = value_of(arg, "CFLAGS_MODULE")))
 			w->module_flags = v;
-		else if (arg[0] == '-' || strchr(arg, '=') || isdigit((unsigned char)arg[0]))
-			continue;	/* an option, its number, another variable */
+		else if (arg[0] == '-')
+			builds &= is_building(arg, &next);
+		else if (strchr(arg, '=') || isdigit((unsigned char)arg[0]))
+			continue;	/* another variable, an option's number */
 		else
 			targets++, w->configures |= str_ends(arg, "config"), w->links |= is_linking(arg);
 	}
-	w->links |= !targets;
+	w->links = (w->links || !targets) && builds && !(elsewhere && *elsewhere);
 	return 0;
 }
 
@@ -149,9 +202,13 @@ static char *find_wrapper(void)
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
 	path = path_join(self, "hottext-ld");
-	if (!access(path, X_OK) && !strpbrk(path, " \t"))
+	const char *bad = strpbrk(path, " \t\n$'\"`()\\;&|<>*?[]");
+	if (!access(path, X_OK) && !bad)
 		return path;
-	error(access(path, X_OK) ? "cannot run '%s': not there" : "cannot use '%s': make takes no blank in LD", path);
+	if (access(path, X_OK))
+		error("cannot run '%s': not there", path);
+	else
+		error("cannot use '%s': make and its shell take no '%c' in LD", path, *bad);
 	free(path);
 	return NULL;
 }
@@ -166,57 +223,85 @@ static char *real_name(const char *path)
 	return real;
 }
 
-static char *describe(const char *what, const char *path)
+/* Add a file to a hash. -1 after reporting. */
+static int hash_file(uint64_t *hash, const char *path)
 {
 	struct mapfile m;
 
 	if (mapfile_init(&m, path))
-		return NULL;
-	char *s = xasprintf("%s %016llx", what, (unsigned long long)fnv_bytes(FNV_START, m.data, m.size));
-	mapfile_release(&m);
-	return s;
-}
-
-/* Check the input of the link; its variable for the environment. -1 after reporting. */
-static int find_input(struct kbuild *k, const struct kbuild_options *o, char **plan, char **profile)
-{
-	struct fragment f;
-
-	if (!o->plan && !o->profile) {
-		k->state = xstrdup("link order");
-		return 0;
-	}
-	char *real = real_name(o->plan ? o->plan : o->profile);
-	if (!real)
 		return -1;
-	if (o->plan) {
-		char *path = path_join(real, "hottext.ld");
-
-		if (!fragment_read(&f, path)) {
-			fragment_release(&f);
-			k->state = describe("plan", path);
-		}
-		free(path);
-		*plan = real;
-	} else {
-		k->state = describe("profile", real);
-		*profile = real;
-	}
-	return k->state ? 0 : -1;
+	*hash = fnv_bytes(*hash, m.data, m.size);
+	mapfile_release(&m);
+	return 0;
 }
 
-/* LD= and LLVM= choose the linker that the wrapper runs (kernel: Makefile, LLVM_PREFIX and LLVM_SUFFIX). */
-static char *linker_variable(const struct words *w)
+/* All that links read of a plan: symbols.order is for lld, profile.hot for modules. -1 after reporting. */
+static int hash_plan(uint64_t *hash, const char *plan, bool modules)
+{
+	static const char *const names[] = { "hottext.ld", "symbols.order", "profile.hot" };
+	struct fragment f;
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) - !modules && !ret; i++) {
+		char *path = path_join(plan, names[i]);
+
+		if (!i && !(ret = fragment_read(&f, path)))
+			fragment_release(&f);
+		if (!ret && (!i || !access(path, F_OK)))
+			ret = hash_file(hash, path);
+		free(path);
+	}
+	return ret;
+}
+
+/*
+ * LD= and LLVM= choose the linker that the wrapper runs (kernel: Makefile, LLVM_PREFIX and LLVM_SUFFIX). The caller frees;
+ * NULL: neither is given.
+ */
+static char *chosen_linker(const struct words *w)
 {
 	const char *env = getenv("LLVM"), *llvm = w->llvm ? w->llvm : env;
 
 	if (w->ld)
-		return xasprintf("HOTTEXT_LD=%s", w->ld);
+		return xstrdup(w->ld);
 	if (!llvm || !*llvm)
 		return NULL;
 	if (llvm[strlen(llvm) - 1] == '/')
-		return xasprintf("HOTTEXT_LD=%sld.lld", llvm);
-	return xasprintf("HOTTEXT_LD=ld.lld%s", llvm[0] == '-' ? llvm : "");
+		return xasprintf("%sld.lld", llvm);
+	return xasprintf("ld.lld%s", llvm[0] == '-' ? llvm : "");
+}
+
+/* What the wrapper will run, as it finds out by itself where nothing is chosen here. The caller frees. */
+static char *linker_name(const struct words *w)
+{
+	const char *ld = getenv("HOTTEXT_LD"), *cross = w->cross ? w->cross : getenv("CROSS_COMPILE");
+	char *chosen = chosen_linker(w);
+
+	if (chosen)
+		return chosen;
+	return ld && *ld ? xstrdup(ld) : xasprintf("%sld", cross ? cross : "");
+}
+
+/* Check the input of the link, and describe it; its variable for the environment. -1 after reporting. */
+static int find_input(struct kbuild *k, const struct kbuild_options *o, const struct words *w, char **plan, char **profile)
+{
+	const char *given = o->plan ? o->plan : o->profile;
+	char *real = given ? real_name(given) : NULL;
+	uint64_t hash = FNV_START;
+	int ret = given && !real ? -1 : 0;
+
+	*(o->plan ? plan : profile) = real;
+	if (real && !ret)
+		ret = o->plan ? hash_plan(&hash, real, o->modules) : hash_file(&hash, real);
+	if (ret)
+		return -1;
+	char *ld = linker_name(w), *order = real ? xasprintf("%s %016llx", o->plan ? "plan" : "profile", (unsigned long long)hash)
+						  : xstrdup("link order");
+
+	k->state = xasprintf("%s%s by %s", order, o->modules ? ", modules too," : "", ld);
+	free(order);
+	free(ld);
+	return 0;
 }
 
 /* NAME=FLAGS with -ffunction-sections among them. */
@@ -236,7 +321,10 @@ static void make_environment(struct kbuild *k, const struct words *w, const char
 	k->env = xcalloc(4, sizeof(*k->env));
 	k->env[n++] = xasprintf("HOTTEXT_PLAN=%s", plan ? plan : "");
 	k->env[n++] = xasprintf("HOTTEXT_PROFILE=%s", profile ? profile : "");
-	k->env[n] = linker_variable(w);
+	char *ld = chosen_linker(w);
+	if (ld)
+		k->env[n] = xasprintf("HOTTEXT_LD=%s", ld);
+	free(ld);
 }
 
 static void make_arguments(struct kbuild *k, const struct words *w, const char *wrapper, int argc, char **argv)
@@ -257,19 +345,55 @@ static void make_arguments(struct kbuild *k, const struct words *w, const char *
 			k->argv[n++] = xstrdup(argv[i]);
 }
 
-/* Whether OUTPUT has a vmlinux that was, as far as is known, linked otherwise. */
-static bool is_stale(const struct kbuild *k)
+/* A linked file as make left it, one line; NULL: it is not there. The caller frees. */
+static char *describe_linked(const struct kbuild *k, size_t i)
 {
-	char *path = path_join(k->output, STATE_FILE);
-	bool same = false;
+	char *path = path_join(k->output, kbuild_linked[i]);
+	struct stat st;
+	bool there = !stat(path, &st);
+
+	free(path);
+	return there ? xasprintf("%s %lld %lld.%09ld\n", kbuild_linked[i], (long long)st.st_size,
+				 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec) : NULL;
+}
+
+/* Whether what OUTPUT has was, as far as is known, linked as it will be now, and by nobody else since. */
+static bool is_current(const struct kbuild *k)
+{
+	char *path = path_join(k->output, STATE_FILE), *head = xasprintf("%s\n", k->state);
+	size_t n = strlen(head);
 	struct mapfile m;
+	bool same = false;
 
 	if (!access(path, R_OK) && !mapfile_init(&m, path)) {
-		same = m.size == strlen(k->state) + 1 && !strncmp(m.data, k->state, strlen(k->state));
+		same = m.size >= n && !strncmp(m.data, head, n);
+		for (size_t i = 0; i < KBUILD_NR_LINKED && same && m.size > n; i++) {
+			char *line = describe_linked(k, i);
+
+			same = !line || strstr(m.data + n, line);
+			free(line);
+		}
 		mapfile_release(&m);
 	}
 	free(path);
-	return k->links && !same && is_there(k->output, "vmlinux");
+	free(head);
+	return same;
+}
+
+static bool has_linked(const struct kbuild *k)
+{
+	bool ret = false;
+
+	for (size_t i = 0; i < KBUILD_NR_LINKED; i++)
+		ret |= is_there(k->output, kbuild_linked[i]);
+	return ret;
+}
+
+static int find_module(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)at;
+	return type == FTW_F && str_ends(path, ".ko");
 }
 
 int kbuild_init(struct kbuild *k, const struct kbuild_options *o, int argc, char **argv)
@@ -284,12 +408,15 @@ int kbuild_init(struct kbuild *k, const struct kbuild_options *o, int argc, char
 	k->dir = xstrdup(o->dir);
 	k->links = w.links;
 	k->modules = o->modules;
-	if (find_tree(k, &w) || find_input(k, o, &plan, &profile) || !(wrapper = find_wrapper())) {
+	if (find_tree(k, &w) || find_input(k, o, &w, &plan, &profile) || !(wrapper = find_wrapper())) {
 		ret = -1;
 	} else {
 		make_environment(k, &w, plan, profile);
 		make_arguments(k, &w, wrapper, argc, argv);
-		k->stale = is_stale(k);
+		bool current = !k->links || is_current(k);
+
+		k->stale = !current && has_linked(k);
+		k->stale_modules = !current && k->modules && nftw(k->output, find_module, 32, FTW_PHYS) == 1;
 	}
 	free(plan);
 	free(profile);
@@ -363,8 +490,7 @@ static int remove_module(const char *path, const struct stat *st, int type, stru
 	return type == FTW_F && str_ends(path, ".ko") ? remove_file(path) : 0;
 }
 
-/* Written before make runs: a build that stops has no vmlinux, and links it when it goes on. */
-static int write_state(const struct kbuild *k)
+static int write_state(const struct kbuild *k, bool ended)
 {
 	char *path = path_join(k->output, STATE_FILE);
 	struct outfile out;
@@ -372,27 +498,37 @@ static int write_state(const struct kbuild *k)
 
 	if (!ret) {
 		fprintf(out.fp, "%s\n", k->state);
+		for (size_t i = 0; ended && i < KBUILD_NR_LINKED; i++) {
+			char *line = describe_linked(k, i);
+
+			fputs(line ? line : "", out.fp);
+			free(line);
+		}
 		ret = outfile_commit(&out);
 	}
 	free(path);
 	return ret;
 }
 
+/* The note is written before make runs: a build that stops has no vmlinux, and links it when it goes on. */
 int kbuild_prepare(const struct kbuild *k)
 {
 	int ret = 0;
 
 	if (!k->links || access(k->output, F_OK))
 		return 0;
-	if (k->stale) {
-		for (size_t i = 0; i < ARRAY_SIZE(kbuild_linked) && !ret; i++) {
-			char *path = path_join(k->output, kbuild_linked[i]);
+	for (size_t i = 0; k->stale && i < ARRAY_SIZE(kbuild_linked) && !ret; i++) {
+		char *path = path_join(k->output, kbuild_linked[i]);
 
-			ret = remove_file(path);
-			free(path);
-		}
-		if (!ret && k->modules && nftw(k->output, remove_module, 32, FTW_PHYS))
-			ret = -1;
+		ret = remove_file(path);
+		free(path);
 	}
-	return ret ? -1 : write_state(k);
+	if (!ret && k->stale_modules && nftw(k->output, remove_module, 32, FTW_PHYS))
+		ret = -1;
+	return ret ? -1 : write_state(k, false);
+}
+
+int kbuild_finish(const struct kbuild *k)
+{
+	return k->links && !access(k->output, F_OK) ? write_state(k, true) : 0;
 }

@@ -19,9 +19,10 @@ struct kbuild {
 	char *release;		/* "6.1.192", from its Makefile */
 	char **env;		/* NAME=VALUE for make, NULL-terminated */
 	char **argv;		/* make's arguments, argv[0] "make", NULL-terminated */
-	char *state;		/* how the kernel will be linked, one line */
+	char *state;		/* how the kernel will be linked: by which order, and by which linker; one line */
 	bool links;		/* the targets have a kernel linked */
 	bool stale;		/* what is there was linked otherwise: kbuild_prepare() removes it */
+	bool stale_modules;	/* and so the .ko files, which it removes as well */
 	bool modules;
 };
 
@@ -44,5 +45,11 @@ char *kbuild_command_line(const struct kbuild *k);
  * OUTPUT/.hottext-kbuild how it will be. -1 after reporting.
  */
 int kbuild_prepare(const struct kbuild *k);
+
+/*
+ * When make has ended, add to the note what it left, so that a kernel that somebody else links is
+ * known for one. -1 after reporting.
+ */
+int kbuild_finish(const struct kbuild *k);
 
 #endif

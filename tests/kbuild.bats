@@ -110,7 +110,8 @@ make_plan() {
 	bin/hottext kbuild -q -C linux -- O="$PWD/out" ARCH=x86 -j2
 	told ARCH=x86
 	[ -e out/vmlinux ] && [ ! -e linux/vmlinux ]
-	[ "$(cat out/.hottext-kbuild)" = "link order" ]
+	[ "$(head -n 1 out/.hottext-kbuild)" = "link order by ld" ]
+	grep -qE '^vmlinux [0-9]+ [0-9]+\.[0-9]{9}$' out/.hottext-kbuild
 	bin/hottext kbuild -q -C linux -- O=../out2 olddefconfig
 	told "plan= profile= ld= goals=olddefconfig"
 	[ ! -e out2 ]
@@ -132,6 +133,12 @@ make_plan() {
 	[[ $output == "HOTTEXT_LD=ld.lld-19 make "* ]]
 	LLVM=/opt/llvm/ run -0 bin/hottext kbuild -n -C linux
 	[[ $output == "HOTTEXT_LD=/opt/llvm/ld.lld make "* ]]
+	for ld in hottext-ld "$ours" ../bin/hottext-ld; do	# which would run itself
+		run -0 bin/hottext kbuild -n -C linux -- LD="$ld"
+		[ "$output" = "make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections" ]
+		run -0 bin/hottext kbuild -n -C linux -- LLVM=1 LD="$ld"
+		[[ $output == "HOTTEXT_LD=ld.lld make "* ]]
+	done
 	run -0 bin/hottext kbuild -n -C linux -- LD=ld.bfd
 	[ "$output" = "HOTTEXT_LD=ld.bfd make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections" ]
 }
@@ -159,9 +166,100 @@ make_plan() {
 	bin/hottext kbuild -q -C linux
 	bin/hottext kbuild -q -C linux --plan plan -- modules_install
 	[ -e linux/vmlinux ]
-	[ "$(cat linux/.hottext-kbuild)" = "link order" ]
+	[ "$(head -n 1 linux/.hottext-kbuild)" = "link order by ld" ]
 	bin/hottext kbuild -q -C linux --plan plan -- bzImage
 	[ ! -e linux/vmlinux ]
+}
+
+# A kernel in link order and a module of it, then words for make with a plan: which have them removed?
+@test "words that have make link no kernel: modules of elsewhere, single files, dry runs" {
+	make_plan
+	bin/hottext kbuild -q -C linux
+	touch linux/a.ko
+	local spared=('M=/tmp/x' 'M=/tmp/x modules' 'KBUILD_EXTMOD=/tmp/x modules' fs/file.o fs/ fs/file.i fs/file.s a.ko fs/file.lst -n
+		-kn --dry-run --just-print -q --question -t --touch --help 'clean' 'mrproper' 'help' 'htmldocs' 'checkstack'
+		'-j4 -n bzImage' '-o vmlinux -n' vmlinux.o defconfig kvm_guest.config savedefconfig modules_prepare tags
+		arch/x86/boot/dts/a.dtb) removed=('' 'M=' bzImage modules 'tinyconfig all' out/vmlinux arch/arm64/boot/Image
+		'-j 4 -k' '-j4 --file Makefile' '-f Makefile' '-o notes' --trace -Otarget deb-pkg)
+	for words in "${spared[@]}"; do
+		# shellcheck disable=SC2086
+		run -0 bin/hottext kbuild -n -C linux --modules --plan plan -- $words
+		[ "${#lines[@]}" -eq 1 ] || { echo "removed by: $words"; return 1; }
+	done
+	for words in "${removed[@]}"; do
+		# shellcheck disable=SC2086
+		run -0 bin/hottext kbuild -n -C linux --modules --plan plan -- $words
+		[ "${#lines[@]}" -eq 3 ] || { echo "not removed by: $words"; return 1; }
+		[ "${lines[0]}" = "rm -f linux/vmlinux linux/vmlinux.unstripped" ]
+		[ "${lines[1]}" = "find linux -type f -name '*.ko' -delete" ]
+	done
+	KBUILD_EXTMOD=/tmp/x run -0 bin/hottext kbuild -n -C linux --plan plan
+	[ "${#lines[@]}" -eq 1 ]
+	# Nor is a note written where none may be.
+	bin/hottext kbuild -q -C linux --modules --plan plan -- M=/tmp/x
+	[ -e linux/a.ko ] && [ "$(head -n 1 linux/.hottext-kbuild)" = "link order by ld" ]
+}
+
+# keeps WORD... and relinks WORD...: whether kbuild, given these, has the kernel linked again.
+keeps() { run -0 bin/hottext kbuild -n -C linux "$@"; [ "${#lines[@]}" -eq 1 ] || { echo "$output"; return 1; }; }
+relinks() { run -0 bin/hottext kbuild -n -C linux "$@"; [[ ${lines[0]} == "rm -f linux/vmlinux"* ]] || { echo "$output"; return 1; }; }
+
+@test "all that decides the link has the kernel linked again: files of the plan, the linker, another's link" {
+	make_plan
+	echo 1 > plan/symbols.order
+	echo 'hottext-profile 1' > plan/profile.hot
+	bin/hottext kbuild -q -C linux --plan plan
+	keeps --plan plan
+	echo 2 > plan/profile.hot
+	keeps --plan plan
+	echo 2 > plan/symbols.order
+	relinks --plan plan
+	echo 1 > plan/symbols.order
+	keeps --plan plan -- LD=ld
+	relinks --plan plan -- LD=ld.lld
+	relinks --plan plan -- LLVM=1
+	relinks --plan plan -- CROSS_COMPILE=arm-linux-
+	HOTTEXT_LD=ld.gold relinks --plan plan
+	relinks --plan plan --modules
+	bin/hottext kbuild -q -C linux --plan plan --modules
+	keeps --plan plan --modules
+	echo 3 > plan/profile.hot
+	touch linux/a.ko
+	relinks --plan plan --modules
+	[ "${lines[1]}" = "find linux -type f -name '*.ko' -delete" ]
+	bin/hottext kbuild -q -C linux --plan plan --modules
+	[ ! -e linux/a.ko ]
+	# Linked by hand in between, without the plan.
+	make -C linux vmlinux LD="$ours" > out
+	relinks --plan plan --modules
+	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan --modules
+	[[ $stderr == *"'linux/vmlinux' goes away"* ]]
+	order linux/vmlinux xfs_read vfs_read
+	keeps --plan plan --modules
+	rm linux/vmlinux
+	keeps --plan plan --modules
+}
+
+@test "what vmlinux is stripped from is removed also where vmlinux is missing, and modules with it" {
+	# As from 6.15 on: vmlinux <- vmlinux.unstripped <- vmlinux.a.
+	sed -i 's|^$(O)/vmlinux: trace|$(O)/vmlinux: $(O)/vmlinux.unstripped\n\tcp $< $@\n$(O)/vmlinux.unstripped: vmlinux.a|' linux/Makefile
+	make_plan
+	bin/hottext kbuild -q -C linux --plan plan --modules
+	order linux/vmlinux xfs_read vfs_read
+	rm linux/vmlinux
+	touch linux/a.ko
+	printf '%s\n' '*(.text.vfs_read)' '*(.text.schedule_tail)' '*(.text.xfs_read)' > plan/hottext.ld
+	run -0 --separate-stderr bin/hottext kbuild -C linux --plan plan --modules
+	[[ $stderr == *"the .ko files in 'linux' go away: they may have been linked otherwise"* ]]
+	order linux/vmlinux vfs_read schedule_tail xfs_read
+	[ ! -e linux/a.ko ]
+	# Nothing linked, but modules of a plan before.
+	rm linux/vmlinux linux/vmlinux.unstripped
+	touch linux/a.ko
+	make_plan
+	bin/hottext kbuild -q -C linux --plan plan --modules
+	[ ! -e linux/a.ko ]
+	order linux/vmlinux xfs_read vfs_read
 }
 
 @test "with --modules the modules are linked again, too" {
@@ -195,6 +293,9 @@ SH
 	[ "$output" = "hottext: cannot read 'missing': No such file or directory" ]
 	run -1 bin/hottext kbuild -C linux --plan empty
 	[ "$output" = "hottext: cannot read '$PWD/empty/hottext.ld': No such file or directory" ]
+	: > empty/hottext.ld
+	run -1 bin/hottext kbuild -C linux --plan empty
+	[ "$output" = "hottext: '$PWD/empty/hottext.ld' is no hottext fragment: it names no section" ]
 	run -1 bin/hottext kbuild -C linux --profile missing.hot
 	[ "$output" = "hottext: cannot read 'missing.hot': No such file or directory" ]
 	echo > linux/Makefile
@@ -209,7 +310,12 @@ SH
 	[ "$output" = "hottext: cannot run '$ours': not there" ]
 	mkdir 'a b' && cp bin/hottext 'a b/' && ln -s hottext 'a b/hottext-ld'
 	run -1 'a b/hottext' kbuild -C linux
-	[ "$output" = "hottext: cannot use '$PWD/a b/hottext-ld': make takes no blank in LD" ]
+	[ "$output" = "hottext: cannot use '$PWD/a b/hottext-ld': make and its shell take no ' ' in LD" ]
+	for c in '$' "'" '"' '(' '&' ';'; do
+		mkdir "a${c}b" && cp 'a b/hottext' "a${c}b/" && ln -s hottext "a${c}b/hottext-ld"
+		run -1 "a${c}b/hottext" kbuild -C linux
+		[ "$output" = "hottext: cannot use '$PWD/a${c}b/hottext-ld': make and its shell take no '$c' in LD" ]
+	done
 }
 
 @test "what cannot be removed stops it before make runs" {
