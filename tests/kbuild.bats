@@ -92,6 +92,10 @@ make_plan() {
 	[[ $stderr == *"its plan is in 'linux/.hottext/plan'"* ]]
 	[ -s linux/.hottext/plan/hottext.ld ]
 	order linux/vmlinux xfs_read vfs_read
+	# Its plan is made again when it is not whole.
+	rm linux/.hottext/plan/hottext.ld
+	bin/hottext kbuild -q -C linux --profile p.hot
+	order linux/vmlinux xfs_read vfs_read
 }
 
 @test "a build that stops keeps no vmlinux, and the next one links" {

@@ -210,11 +210,11 @@ char *wrapper_plan(struct wrapper *w, const char *profile)
 {
 	const char *slash = strrchr(w->line.output, '/');
 	char *top = xasprintf("%.*s.hottext", slash ? (int)(slash - w->line.output) + 1 : 0, w->line.output);
-	char *dir = path_join(top, "plan"), *note_path = path_join(dir, "inputs");
+	char *dir = path_join(top, "plan"), *note_path = path_join(dir, "inputs"), *fragment = path_join(dir, "hottext.ld");
 	char *inputs = describe_inputs(w, profile);
 	int ret = inputs ? 0 : -1;
 
-	if (!ret && !is_current(note_path, inputs)) {
+	if (!ret && (!is_current(note_path, inputs) || access(fragment, R_OK))) {
 		unlink(note_path);
 		if ((mkdir(top, 0777) && errno != EEXIST) || (mkdir(dir, 0777) && errno != EEXIST))
 			ret = error("cannot create '%s': %s", dir, strerror(errno));
@@ -223,6 +223,7 @@ char *wrapper_plan(struct wrapper *w, const char *profile)
 	}
 	free(inputs);
 	free(note_path);
+	free(fragment);
 	free(top);
 	if (!ret)
 		return dir;
