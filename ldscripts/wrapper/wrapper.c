@@ -138,8 +138,10 @@ static int link_checked(struct wrapper *w, const struct fragment *f, const char 
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *beside = map_beside(w->line.output);
 
 	temp_remember(tmp);
-	if (!w->line.map)
+	if (!w->line.map) {
 		unlink(beside);
+		temp_remember(beside);
+	}
 	int ret = link_and_judge(w, f, plan, tmp, beside);
 
 	if (!ret && rename(tmp, w->line.output)) {
@@ -150,6 +152,7 @@ static int link_checked(struct wrapper *w, const struct fragment *f, const char 
 		unlink(tmp);
 	if (ret && !w->line.map)
 		unlink(beside);
+	temp_forget(beside);
 	temp_forget(tmp);
 	free(beside);
 	free(tmp);
