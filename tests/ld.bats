@@ -74,13 +74,24 @@ nothing_left() {
 	make_kernel
 	kernel_link vmlinux
 	local s=$DATA/lds/x86-64-6.1.lds common="-z noexecstack --no-warn-rwx-segments --emit-relocs --build-id=sha1"
-	for way in "-T $s" "-T$s" "--script=$s" "--script $s" "-script=$s"; do
+	for way in "-T $s" "-T$s" "--script=$s" "--script $s" "-script=$s" "--sc=$s" "-scrip $s"; do
 		rm -f out m
 		"$HOTTEXT" ld $common $way -oout --whole-archive vmlinux.a -Map m
 		cmp vmlinux out
-		"$HOTTEXT" ld $common $way --output=out --whole-archive vmlinux.a --Map=m
-		cmp vmlinux out
-		[ -s m ]
+		for output in --output=out "--output out" --outp=out "-out out" --ou=out; do
+			rm -f out m
+			"$HOTTEXT" ld $common $way $output --whole-archive vmlinux.a --Map=m
+			cmp vmlinux out
+			[ -s m ]
+		done
+	done
+	rm m
+	"$HOTTEXT" ld $common -T$s -outfile --whole-archive vmlinux.a -Ma m
+	cmp vmlinux utfile
+	[ -s m ]
+	for way in -r -i -Ur --relocatable -relocatable --reloc; do
+		"$HOTTEXT" ld $way -o vmlinux.o fs/file.o fs/xfs/file.o
+		readelf -SW vmlinux.o | grep -qF .text.helper..fs_xfs_file
 	done
 }
 

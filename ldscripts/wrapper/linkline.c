@@ -25,13 +25,17 @@ static bool is_other_long(const char *arg)
 	return false;
 }
 
-/* `--NAME=VALUE`, `--NAME VALUE` and the same with one dash. True when arg is it; *value NULL: it follows. */
-static bool long_option(const char *arg, const char *name, const char **value)
+/*
+ * `--NAME=VALUE`, `--NAME VALUE` and the same with one dash, NAME cut to no less than min characters, as GNU ld
+ * takes what is the beginning of one option only. True when arg is it; *value NULL: it follows.
+ */
+static bool long_option(const char *arg, const char *name, size_t min, const char **value)
 {
-	size_t len = strlen(name);
+	size_t len;
 
 	arg += arg[1] == '-' ? 2 : 1;
-	if (strncmp(arg, name, len) || (arg[len] && arg[len] != '='))
+	len = strcspn(arg, "=");
+	if (len < min || strlen(name) < len || strncmp(arg, name, len))
 		return false;
 	*value = arg[len] ? arg + len + 1 : NULL;
 	return true;
@@ -42,9 +46,10 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 {
 	static const struct {
 		const char *name;
+		size_t min;
 		enum role role;
-	} longs[] = { { "script", ROLE_SCRIPT }, { "output", ROLE_OUTPUT }, { "Map", ROLE_MAP },
-		    { "library-path", ROLE_FOLDER } };
+	} longs[] = { { "script", 2, ROLE_SCRIPT }, { "output", 2, ROLE_OUTPUT }, { "Map", 2, ROLE_MAP },
+		    { "library-path", 9, ROLE_FOLDER } };
 	const char *arg = l->argv[i];
 	enum role role = ROLE_OTHER;
 
@@ -54,7 +59,7 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 		return ROLE_OTHER;
 	for (size_t k = 0; k < ARRAY_SIZE(longs) && !role; k++)
 		/* -library-path is -l and a name */
-		if ((arg[1] == '-' || longs[k].role != ROLE_FOLDER) && long_option(arg, longs[k].name, value))
+		if ((arg[1] == '-' || longs[k].role != ROLE_FOLDER) && long_option(arg, longs[k].name, longs[k].min, value))
 			role = longs[k].role;
 	if (!strcmp(arg, "-M") || !strcmp(arg, "--print-map") || !strcmp(arg, "-print-map")) {
 		*value = "-";
@@ -79,12 +84,13 @@ static enum role role_of(const struct linkline *l, int i, const char **value, bo
 
 static bool is_relocatable(const char *arg)
 {
-	static const char *const names[] = { "-r", "-i", "-Ur", "--relocatable", "-relocatable" };
+	static const char *const names[] = { "-r", "-i", "-Ur" };
+	const char *value;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(arg, names[i]))
 			return true;
-	return false;
+	return arg[0] == '-' && long_option(arg, "relocatable", 4, &value);
 }
 
 /* A script is looked for as ld does: by its name, then in the folders of the first `end` arguments. The caller frees. */
