@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analyze/code/program.h"
 #include "analyze/completion/complete.h"
@@ -21,6 +22,14 @@
 #include "reorder/region.h"
 #include "reorder/trial.h"
 
+/* Standard input, and what a shell makes of <(...), say: it can be read once only. */
+static bool is_stream(const char *path)
+{
+	struct stat st;
+
+	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
 /* The first of the inputs that is a fetch trace: only that tells the order of everything. */
 static int find_trace(struct job *job)
 {
@@ -28,8 +37,8 @@ static int find_trace(struct job *job)
 		const char *path = job->opts->profiles[i];
 		size_t len;
 
-		if (!strcmp(path, "-"))
-			continue;	/* can be read once only */
+		if (is_stream(path))
+			continue;
 		struct input *in = input_open(path);
 		if (!in)
 			return -1;
