@@ -141,3 +141,29 @@ broken() {
 		cmp <(nm whole.k) <(nm vmlinux)
 	done
 }
+
+@test "profile: one that comes through a pipe is read once" {
+	"$HOTTEXT" analyze -q vmlinux p.hot > "$dir/file"
+	"$HOTTEXT" analyze -q vmlinux <(cat p.hot) > "$dir/pipe"
+	cmp "$dir/file" "$dir/pipe"
+	"$HOTTEXT" analyze -q vmlinux - < p.hot | cmp "$dir/file"
+	"$HOTTEXT" reorder -q vmlinux p.hot > "$dir/file"
+	"$HOTTEXT" reorder -q vmlinux <(cat p.hot) | cmp "$dir/file"
+}
+
+@test "order: members of archives are found again, by the link map's name and by a statement's" {
+	zstd -dqc "$SAMPLE/vmlinux.map.zst" | sed -E 's# (fs/[a-z_/0-9]+)\.o$# lib/x.a(\1.o)#' > "$dir/vmlinux.map"
+	"$HOTTEXT" reorder -q --map "$dir/vmlinux.map" vmlinux p.hot > "$dir/order"
+	grep -q '^[^ ]* lib/x\.a(fs/' "$dir/order"
+	"$HOTTEXT" analyze --json --map "$dir/vmlinux.map" --order "$dir/order" vmlinux p.hot > "$dir/json" 2> "$dir/err"
+	[ "$(grep -c 'name no unit' "$dir/err")" -eq 0 ]
+	grep -o '"addr":"[^"]*"' "$dir/json" | cut -d'"' -f4 | sort > "$dir/given"
+	[ -s "$dir/given" ]
+	grep -vE '^(#|\. = ALIGN)' "$dir/order" | grep -oE '0x[0-9a-f]+ [0-9]+$' | cut -d' ' -f1 | sort |
+		comm -23 - "$dir/given" > "$dir/elsewhere"
+	[ ! -s "$dir/elsewhere" ]
+	sed -E 's/^([^ #]+) lib.x\.a\((.*)\) 0x.*/[l]ib\/x.a:\2(\1)/' "$dir/order" > "$dir/statements"
+	grep -q '^.l.ib/x.a:fs/' "$dir/statements"
+	"$HOTTEXT" analyze --json --map "$dir/vmlinux.map" --order "$dir/statements" vmlinux p.hot > "$dir/again"
+	grep -o '"addr":"[^"]*"' "$dir/again" | cut -d'"' -f4 | sort | cmp "$dir/given"
+}

@@ -192,10 +192,17 @@ a .dot file can be written without it$" "$dir/err" || { cat "$dir/err"; return 1
 }
 
 @test "messages: orders, scripts and profiles of another kernel" {
-	echo '*(.text.warp)' > "$dir/order"
+	printf '*(.text.warp)\none\n' > "$dir/order"
 	printf 'hottext-profile 1\nfunc schedule 5 0\n' > "$dir/seen"
 	warns "1 lines of '$dir/order' name no unit that moves" \
 		analyze --machine generic-4k-32 --as-seen --order "$dir/order" $kernel "$dir/seen"
+	echo '*(.text.warp)' > "$dir/order"
+	says 1 "cannot use '$dir/order': none of its 1 lines names a unit of this kernel" \
+		analyze -q --as-seen --order "$dir/order" $kernel "$dir/seen"
+	printf 'one\nwarp\0\n' > "$dir/order"
+	says 1 "cannot read '$dir/order': line 2: not a text" analyze -q --as-seen --order "$dir/order" $kernel "$dir/seen"
+	: > "$dir/order"
+	"$HOTTEXT" analyze -q --as-seen --order "$dir/order" $kernel "$dir/seen"
 	echo 'SECTIONS { .text : { KEEP(;) } }' > "$dir/odd.lds"
 	printf 'sys;one_[k];two_[k] 5\n' > "$dir/stacks.folded"
 	says 1 "cannot read '$dir/odd.lds': line 1: unexpected ';'" \

@@ -10,6 +10,7 @@
 #include "analyze/image/image.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
+#include "reorder/layout_read.h"
 #include "sample.h"
 
 /*
@@ -145,6 +146,60 @@ static void test_sample_backwards(void **state)
 	free(order);
 }
 
+/* One line each: which unit of named[] it appends, -1 for none. */
+static void test_lines_of_orders(void **state)
+{
+	static struct unit named[] = {
+		{ .addr = 0x100, .size = 16, .align = 16, .group = GROUP_MAIN, .movable = true, .section = ".text",
+		  .object = "lib/x.a(one.o)" },
+		{ .addr = 0x110, .size = 16, .align = 16, .group = GROUP_MAIN, .movable = true, .section = ".text",
+		  .object = "my code/two.o" },
+		{ .addr = 0x120, .size = 16, .align = 16, .group = GROUP_MAIN, .movable = true, .section = ".text.three",
+		  .object = "lib/x.a(three.o)" },
+		{ .addr = 0x130, .size = 16, .align = 16, .group = GROUP_MAIN, .movable = true, .section = ".text",
+		  .object = "odd (1) 0x5 6.o" },
+	};
+	static const struct {
+		const char *line;
+		int unit;
+	} lines[] = {
+		{ ".text lib/x.a(one.o) 0x100 16", 0 },
+		{ ".text lib/x.a(one.o)", 0 },
+		{ "lib/x.a(one.o)(.text)", -1 },
+		{ "[l]ib/x.a:one.o(.text)", 0 },
+		{ "/* hottext-member [l]ib/x.a:one.o(.text) */", 0 },
+		{ ".text my code/two.o 0x110 16", 1 },
+		{ ".text odd (1) 0x5 6.o 0x130 16", 3 },
+		{ ".text.three lib/x.a(three.o) 0x120 16", 2 },
+		{ ".text.three lib/y.a(three.o) 0x120 16", 2 },	/* its section alone tells */
+		{ "[l]ib/x.a:three.o(.text.three)", 2 },
+		{ "*(.text.three)", 2 },
+		{ ".text lib/y.a(one.o) 0x100 16", -1 },
+		{ ".text - 0x100 16", -1 },
+		{ ")(", -1 },
+		{ ":(", -1 },
+	};
+	struct image objects = { .units = named, .nr_units = ARRAY_SIZE(named), .text_start = 0x100, .text_end = 0x140 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char path[] = "/tmp/hottext-order-XXXXXX";
+		int fd = mkstemp(path);
+		struct layout l;
+
+		assert_true(fd >= 0);
+		assert_true(dprintf(fd, "%s\n", lines[i].line) > 0);
+		close(fd);
+		layout_init(&l, &objects);
+		assert_int_equal(layout_read(&l, path), lines[i].unit < 0 ? -1 : 0);
+		assert_int_equal(l.nr_hot, lines[i].unit >= 0);
+		if (lines[i].unit >= 0)
+			assert_int_equal(l.hot[0].unit, lines[i].unit);
+		layout_release(&l);
+		unlink(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_hot_units),
 		cmocka_unit_test(test_group_is_pushed),
 		cmocka_unit_test(test_who_can_be_hot),
+		cmocka_unit_test(test_lines_of_orders),
 	};
 	const struct CMUnitTest sample_tests[] = {
 		cmocka_unit_test(test_sample_in_link_order),
