@@ -277,18 +277,20 @@ void perfdata_sampler_add(struct perfdata_sampler *s, uint32_t event, uint16_t m
 			  const struct perfdata_sample *sample)
 {
 	struct perfdata_lane *lane = get_lane(s, event);
-	const int mode = misc & PERFDATA_CPUMODE_MASK;
 	uint64_t task = (uint64_t)sample->pid << 32 | sample->tid;
 	/* All idle tasks are 0. */
 	struct chain_sample cs = { 1, task ? task : 1ull << 63 | sample->cpu, sample->time };
 
 	s->samples++;
-	if (mode == PERFDATA_CPUMODE_KERNEL)
+	if ((misc & PERFDATA_CPUMODE_MASK) == PERFDATA_CPUMODE_KERNEL) {
 		add_kernel(s, lane, swap, sample, &cs);
-	else
+	} else {
 		chain_add_other(&lane->chain);
-	/* Addresses of a guest or hypervisor are those of another kernel. */
-	if (sample->nr_branches && mode < PERFDATA_CPUMODE_HYPERVISOR)
+		/* Addresses of a guest or hypervisor are those of another kernel. */
+		if ((misc & PERFDATA_CPUMODE_MASK) >= PERFDATA_CPUMODE_HYPERVISOR)
+			return;
+	}
+	if (sample->nr_branches)
 		add_branches(s, lane, swap, sample, &cs);
 }
 
