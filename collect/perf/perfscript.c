@@ -33,6 +33,15 @@ struct lane {
 	struct chain chain;
 };
 
+/* A frame that lies where the symbols have its name. */
+struct place_known {
+	uint64_t addr, off, slide;
+	const char *name;	/* of strings */
+	bool has_off;
+};
+
+enum { NR_KNOWN = 1 << 12 };
+
 struct script {
 	struct input *in;
 	const struct collect_options *opts;
@@ -54,6 +63,7 @@ struct script {
 	uint32_t alloc_places;
 
 	uint64_t slide;
+	struct place_known *known;	/* small cache */
 	uint64_t agreed, differed;	/* frames whose name the symbols have there, have not */
 	uint64_t bad_lines;
 };
@@ -89,8 +99,7 @@ static bool learn_slide(struct script *x, const struct text_frame *f)
 	return true;
 }
 
-/* Whether the symbols have the frame's name where it lies. */
-static bool is_there(const struct script *x, const struct text_frame *f)
+static bool has_name_there(const struct script *x, const struct text_frame *f)
 {
 	const struct sym *s = symtab_find(x->opts->syms, f->addr - x->slide);
 	uint64_t start, value;
@@ -100,6 +109,20 @@ static bool is_there(const struct script *x, const struct text_frame *f)
 	start = f->has_off ? f->addr - x->slide - f->off : s->addr;
 	return symtab_goes_by(x->opts->syms, s, f->name, start) &&
 	       (start == s->addr || (symtab_value(x->opts->syms, f->name, &value) && value == start));
+}
+
+/* Whether the symbols have the frame's name where it lies. */
+static bool is_there(struct script *x, const struct text_frame *f)
+{
+	struct place_known *k = &x->known[(f->addr * 0x9e3779b97f4a7c15u >> 32) % NR_KNOWN];
+
+	if (k->name == f->name && k->addr == f->addr && k->off == f->off && k->slide == x->slide &&
+	    k->has_off == f->has_off)
+		return true;
+	if (!has_name_there(x, f))
+		return false;
+	*k = (struct place_known){ f->addr, f->off, x->slide, f->name, f->has_off };
+	return true;
 }
 
 /* Find out which frames lie where the symbols have their names. One may show that the kernel lies elsewhere now. */
@@ -242,8 +265,10 @@ static void end_sample(struct script *x)
 	}
 	x->in_sample = x->seen_user = x->in_guest = false;
 	x->nr_frames = x->nr_branches = 0;
-	if (x->strings.nr_keys > 4096)
+	if (x->strings.nr_keys > 4096) {
 		index_release(&x->strings);
+		memset(x->known, 0, NR_KNOWN * sizeof(*x->known));
+	}
 }
 
 static struct lane *lane_of(struct script *x, const char *event)
@@ -393,6 +418,7 @@ static void release(struct script *x)
 	free(x->frames);
 	free(x->branches);
 	free(x->places);
+	free(x->known);
 	index_release(&x->strings);
 }
 
@@ -405,17 +431,15 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 	int ret = 0;
 
 	(void)path;
-	while (!ret && (line = input_line(in, &len)) && !input_failed(in))
+	x.known = xcalloc(NR_KNOWN, sizeof(*x.known));
+	while (!ret && (line = input_line(in, &len)))
 		ret = strlen(line) == len ? read_line(&x, line)
 					  : error("cannot read '%s': line %lu holds a zero byte",
 						  input_name(in), input_lineno(in));
-	if (input_failed(in)) {
+	if (input_failed(in))
 		x.in_sample = false;	/* it may lack frames */
-		if (!opts->force || !x.nr_lanes)
-			ret = -1;
-		else
-			warn("'%s': what stands before that is used", input_name(in));
-	}
+	if (!ret)
+		ret = collect_rest(in, opts, x.nr_lanes);
 	if (!ret && x.differed > x.agreed / 10)
 		warn("'%s': %llu of %llu frames are not where the symbols have them: matched by name", input_name(in),
 		     (unsigned long long)x.differed, (unsigned long long)(x.agreed + x.differed));

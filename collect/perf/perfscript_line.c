@@ -158,14 +158,16 @@ void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f)
 	static const char *const generated[] = {
 		"bpf_", "kprobe_insn_page", "kprobe_optinsn_page", "ftrace_trampoline", NULL
 	};
-	const char *slash = strrchr(dso, '/'), *base = slash ? slash + 1 : dso, *ko = strstr(base, ".ko");
-	size_t n = strlen(dso);
+	const char *slash = strrchr(dso, '/'), *base = slash ? slash + 1 : dso;
 
 	f->module = NULL;
+	f->kind = FRAME_KERNEL;
+	if (begins_with_one_of(dso, kernels) || !strncmp(base, "vmlinux", 7))
+		return;
+	size_t n = strlen(dso);
+	const char *ko = strstr(base, ".ko");
 	f->kind = FRAME_USER;
-	if (begins_with_one_of(dso, kernels) || !strncmp(base, "vmlinux", 7)) {
-		f->kind = FRAME_KERNEL;
-	} else if (!strncmp(dso, "[guest.", 7)) {
+	if (!strncmp(dso, "[guest.", 7)) {
 		f->kind = FRAME_GUEST;
 	} else if (!strcmp(dso, "inlined")) {
 		f->kind = FRAME_INLINED;
