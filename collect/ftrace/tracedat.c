@@ -216,31 +216,61 @@ static void take_record(struct run *r, const struct tep_record *rec, uint32_t cp
 	}
 }
 
-/* Merge the CPUs' records by time: a heap would not pay for the few CPUs that trace at once. */
+struct cpu {
+	struct tep_record *head;
+	uint32_t nr;
+	uint64_t first, last;	/* offsets of records */
+};
+
+static bool is_earlier(const struct cpu *a, const struct cpu *b)
+{
+	return a->head->ts < b->head->ts || (a->head->ts == b->head->ts && a->nr < b->nr);
+}
+
+static void sift(struct cpu **heap, size_t nr, size_t at)
+{
+	for (size_t kid; (kid = 2 * at + 1) < nr; at = kid) {
+		if (kid + 1 < nr && is_earlier(heap[kid + 1], heap[kid]))
+			kid++;
+		if (!is_earlier(heap[kid], heap[at]))
+			return;
+		struct cpu *c = heap[at];
+		heap[at] = heap[kid];
+		heap[kid] = c;
+	}
+}
+
+/* Merge the CPUs' records by time: a heap, for there may be hundreds. */
 static void walk(struct run *r)
 {
-	size_t nr = tep_get_cpus(r->tep) > 0 ? (size_t)tep_get_cpus(r->tep) : 0;
-	struct cpu { struct tep_record *head; uint64_t first, last; } *cpus = xcalloc(nr, sizeof(*cpus));
+	size_t nr = tep_get_cpus(r->tep) > 0 ? (size_t)tep_get_cpus(r->tep) : 0, left = 0;
+	struct cpu *cpus = xcalloc(nr, sizeof(*cpus)), **heap = xcalloc(nr, sizeof(*heap));
 
-	for (size_t i = 0; i < nr; i++)
-		if ((cpus[i].head = tracecmd_read_data(r->handle, (int)i)))
-			cpus[i].first = cpus[i].head->offset;
-	for (;;) {
-		struct cpu *next = NULL;
+	for (size_t i = 0; i < nr; i++) {
+		cpus[i].nr = (uint32_t)i;
+		cpus[i].head = tracecmd_read_data(r->handle, (int)i);
+		if (!cpus[i].head)
+			continue;
+		cpus[i].first = cpus[i].head->offset;
+		heap[left++] = &cpus[i];
+	}
+	for (size_t i = left / 2; i-- > 0;)
+		sift(heap, left, i);
+	while (left) {
+		struct cpu *c = heap[0];
 
-		for (struct cpu *c = cpus; c < cpus + nr; c++)
-			if (c->head && (!next || c->head->ts < next->head->ts))
-				next = c;
-		if (!next)
-			break;
-		take_record(r, next->head, (uint32_t)(next - cpus));
-		next->last = next->head->offset;
-		tracecmd_free_record(next->head);
-		next->head = tracecmd_read_data(r->handle, (int)(next - cpus));
+		take_record(r, c->head, c->nr);
+		c->last = c->head->offset;
+		tracecmd_free_record(c->head);
+		c->head = tracecmd_read_data(r->handle, (int)c->nr);
+		if (!c->head)
+			heap[0] = heap[--left];
+		sift(heap, left, 0);
 	}
 	for (size_t i = 0; r->page && i < nr; i++)
 		if (cpus[i].last)
 			r->pages += cpus[i].last / r->page - cpus[i].first / r->page + 1;
+	free(heap);
 	free(cpus);
 }
 
