@@ -16,6 +16,8 @@
 
 enum { MAX_POINTS = 4096, MAX_COLUMNS = 8, MAX_KNEES = 4 };
 
+static const double MAX_VALUE = 1e12;	/* of pages and costs: beyond is a slip, and a line of digits */
+
 static const char *opt_from, *opt_output, *opt_plot;
 
 static const struct opt options[] = {
@@ -63,6 +65,8 @@ static int read_line(struct table *t, struct input *in, char *line)
 
 		if (!parse_double(w, &v) || v < 0)
 			return bad_line(in, "not a number");
+		if (v > MAX_VALUE)
+			return bad_line(in, "a number over 1e12");
 		if (n > MAX_COLUMNS || t->nr == MAX_POINTS)
 			return bad_line(in, "too much for a table");
 		*(n ? &t->y[n - 1][t->nr] : &t->x[t->nr]) = v;
@@ -107,9 +111,12 @@ static uint32_t print_knees(const double *x, const double *y, uint32_t nr, doubl
 {
 	uint32_t found = find_knees(y, nr, step, k, MAX_KNEES);
 
-	for (uint32_t i = 0; i < found; i++)
-		printf("  knee between %.0f and %.0f pages: %.3g -> %.3g, %.1f times\n", x[k[i].before], x[k[i].after],
-		       k[i].low, k[i].high, k[i].high / k[i].low);
+	for (uint32_t i = 0; i < found; i++) {
+		printf("  knee between %.0f and %.0f pages: %.3g -> %.3g", x[k[i].before], x[k[i].after], k[i].low, k[i].high);
+		if (k[i].low > 0)	/* a coarse clock measures nothing */
+			printf(", %.1f times", k[i].high / k[i].low);
+		putchar('\n');
+	}
 	if (!found)
 		printf("  no knee\n");
 	return found;

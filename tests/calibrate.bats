@@ -60,6 +60,21 @@ teardown() {
 	[[ $output == *"fewer than four lines of numbers" ]]
 }
 
+@test "calibrate: one touch that was held up is not the misses" {
+	printf '3\n3\n3\n3\n3\n3\n30\n31\n30\n29\n30\n900\n' | "$HOTTEXT" calibrate --from - >"$dir/out"
+	printf 'column 1\n  hits       6, median 3\n  misses     5, median 30\n  apart: 900, touch 12\n' | cmp - "$dir/out"
+}
+
+@test "calibrate: costs of nothing, and beyond all measure" {
+	printf '1 0\n2 0\n4 0\n8 0\n16 5\n32 5\n' >"$dir/t"
+	"$HOTTEXT" calibrate --from "$dir/t" >"$dir/out"
+	printf 'column 2\n  knee between 8 and 16 pages: 0 -> 5\n' | cmp - "$dir/out"
+	printf '1 1\n2 1\n4 1e308\n' >"$dir/t"
+	run "$HOTTEXT" calibrate --from "$dir/t"
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: cannot read '$dir/t': line 3: a number over 1e12" ]
+}
+
 @test "calibrate: usage" {
 	run "$HOTTEXT" calibrate here
 	[ "$status" -eq 2 ]

@@ -58,10 +58,18 @@ uint32_t find_knees(const double *y, uint32_t nr, double step, struct knee *out,
 	return found;
 }
 
+/* The least touches that make a population: one or two that an interrupt held up are none. */
+static uint32_t least_population(uint32_t nr)
+{
+	uint32_t least = nr < 8 ? 2 : 3;
+
+	return nr / 10 > least ? nr / 10 : least;
+}
+
 /* Where to cut the sorted values: index of the first of the upper population, 0 when there is one only. */
 static uint32_t widest_gap(const double *s, uint32_t nr)
 {
-	uint32_t margin = nr / 10 ? nr / 10 : 1, at = 0;
+	uint32_t margin = least_population(nr), at = 0;
 	double best = 1;
 
 	for (uint32_t i = margin; i + margin <= nr; i++) {

@@ -38,7 +38,7 @@ struct populations {
 
 /*
  * Split ticks in two, at the widest ratio between neighbours in order of size that
- * leaves a tenth on each side. Values between the two, far from both, and values far
+ * leaves a tenth on each side, three at least (two of fewer than eight). Values between the two, far from both, and values far
  * above the misses (the first touch of all) are set apart: apart[i] is true. x keeps its order.
  */
 struct populations split_populations(const double *x, uint32_t nr, bool *apart);

@@ -84,10 +84,34 @@ static void flat(void **state)
 	assert_int_equal(split_populations(y, 0, apart).nr_low, 0);
 }
 
+static void few_touches(void **state)
+{
+	(void)state;
+	static const double one[] = { 3, 3, 3, 3, 3, 3, 30, 31, 30, 29, 30, 900 };	/* an interrupt came */
+	static const double two[] = { 900, 3, 3, 3, 700, 3, 30, 31, 30, 29 };
+	static const double seven[] = { 3, 3, 3, 3, 30, 30, 900 };
+	static const struct {
+		const double *x;
+		uint32_t nr, low, high, apart;
+	} want[] = { { one, 12, 6, 5, 1 }, { two, 10, 4, 4, 2 }, { seven, 7, 4, 2, 1 } };
+	bool apart[12];
+
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		struct populations p = split_populations(want[i].x, want[i].nr, apart);
+
+		assert_float_equal(p.low, 3, 0);
+		assert_float_equal(p.high, 30, 0.6);
+		assert_int_equal(p.nr_low, want[i].low);
+		assert_int_equal(p.nr_high, want[i].high);
+		assert_int_equal(p.nr_apart, want[i].apart);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(itanium_chase), cmocka_unit_test(itanium_ticks), cmocka_unit_test(flat),
+		cmocka_unit_test(few_touches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
