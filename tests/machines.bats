@@ -58,6 +58,28 @@ teardown() {
 	[[ $output == *"x.machine': line 2: not a page size"* ]]
 }
 
+@test "machines: what the page says of keys is held: once each, the version first, large-ways with large" {
+	while IFS='|' read -r text says; do
+		printf "$text" >"$dir/x.machine"
+		run "$HOTTEXT" machines "$dir/x.machine"
+		[ "$status" -eq 1 ]
+		[ "$output" = "hottext: machine '$dir/x.machine': $says" ]
+	done <<-'END'
+		about a\nlevel 32\nabout b\n|line 3: a second 'about'
+		level 32\n\nversion 1\n|line 3: not the first key: 'version'
+		level 32 large-ways 4\n|line 1: no 'large' beside 'large-ways'
+	END
+	printf '# mine\r\nversion 1\r\nabout\tthis one\r\nlevel 32\r\ntext-page 4K\r\n' >"$dir/x.machine"
+	"$HOTTEXT" machines --json "$dir/x.machine" >"$dir/json"
+	grep -q '"about": "this one",$' "$dir/json"
+}
+
+@test "machines: --json of names that are not UTF-8" {
+	printf 'about \377\narch \377\nlevel 32\ntext-page 4K\n' >"$dir/x.machine"
+	"$HOTTEXT" machines --json "$dir/x.machine" >"$dir/json"
+	grep -q $'"arch": "\xef\xbf\xbd",$' "$dir/json"
+}
+
 @test "machines: two names are a usage error" {
 	run "$HOTTEXT" machines skylake zen2
 	[ "$status" -eq 2 ]

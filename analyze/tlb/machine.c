@@ -13,6 +13,8 @@
 
 enum { MAX_ENTRIES = 1 << 15, MAX_WORDS = 24 };
 
+#define ABOUT (1u << 31)
+
 /* Made by the Makefile from machines/NAME.machine, sorted by name; closed by a NULL name. */
 extern const struct machine_file {
 	const char *name, *text;
@@ -22,7 +24,7 @@ struct parse {
 	struct machine *m;
 	const char *file;
 	unsigned int line;
-	uint32_t seen;		/* bit k: key k of keys[] was given */
+	uint32_t seen;		/* bit k: key k of keys[] was given; ABOUT */
 };
 
 static int bad(const struct parse *ps, const char *what, const char *word)
@@ -128,6 +130,8 @@ static int parse_level(struct parse *ps, char **words)
 	}
 	if (!l->ways)
 		l->ways = l->entries;
+	if (l->large_ways && !l->large_entries)
+		return bad(ps, "no 'large' beside", "large-ways");
 	if (l->large_entries && !l->large_ways)
 		l->large_ways = l->large_entries;
 	if (l->locked && (l->ways != l->entries || l->locked >= l->entries))
@@ -199,6 +203,8 @@ static int parse_version(struct parse *ps, char **words)
 
 	if (get_number(ps, words[1], 0, UINT32_MAX, &version) < 0)
 		return -1;
+	if (ps->seen & (ps->seen - 1))
+		return bad(ps, "not the first key:", words[0]);
 	if (version != MACHINE_VERSION)
 		return error("machine '%s': format version %u, this hottext knows %d", ps->file, version, MACHINE_VERSION);
 	return 0;
@@ -301,12 +307,24 @@ static int parse_words(struct parse *ps, char *line)
 	return bad(ps, "unknown key", words[0]);
 }
 
+static int parse_about(struct parse *ps, char *text)
+{
+	size_t len = strlen(text);
+
+	if (len && text[len - 1] == '\r')
+		text[len - 1] = '\0';
+	if (ps->seen & ABOUT)
+		return bad(ps, "a second", "about");
+	ps->seen |= ABOUT;
+	return set_word(&ps->m->about, text);
+}
+
 static int parse_line(struct parse *ps, char *line)
 {
 	char *p = line + strspn(line, " \t");
 
-	if (!strncmp(p, "about ", 6))
-		return set_word(&ps->m->about, p + 6 + strspn(p + 6, " \t"));
+	if (!strncmp(p, "about", 5) && strchr(" \t", p[5]) && p[5])
+		return parse_about(ps, p + 5 + strspn(p + 5, " \t"));
 	p[strcspn(p, "#")] = '\0';
 	return parse_words(ps, p);
 }

@@ -106,6 +106,9 @@ static void from_file(void **state)
 	assert_float_equal(m.clock_hz, 1.5e9, 1);
 	assert_string_equal(m.arch, "any");
 	machine_release(&m);
+	assert_int_equal(read_text(&m, "# mine\r\n\r\nversion 1\r\nabout\t two words # here\r\nlevel 8\r\ntext-page\t4K\r\n"), 0);
+	assert_string_equal(m.about, "two words # here");
+	machine_release(&m);
 }
 
 static void wrong(void **state)
@@ -137,6 +140,11 @@ static void wrong(void **state)
 		"level 32\ntext-page 4K\nl1i 32K 3 64\n",
 		"level 32\ntext-page 4K\nl1i 32K 8 48\n",
 		"level 32\ntext-page 4K\nl1i 0 8 64\nl2i 1 1 1\n",
+		"about one\nabout two\nlevel 32\ntext-page 4K\n",
+		"about one\nlevel 32\nabout\ttwo\ntext-page 4K\n",
+		"about one\nversion 1\nlevel 32\ntext-page 4K\n",
+		"level 32\nversion 1\ntext-page 4K\n",
+		"level 32 large-ways 4\ntext-page 4K\n",
 	};
 	struct machine m;
 
