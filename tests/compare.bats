@@ -303,6 +303,83 @@ perf_text() {
 		'["task-clock","iTLB-load-misses:k","dTLB-load-misses:k","elapsed","user","sys"]' ]
 }
 
+# perf_run COUNT MSEC SECONDS: a run as text.
+perf_run() {
+	printf " Performance counter stats for 'x':\n\n  %s  iTLB-load-misses:k  # 0,12%% of all\n  %s msec task-clock\n\n  %s seconds time elapsed\n\n" "$@"
+}
+
+@test "compare: perf stat in other languages" {
+	want='[["iTLB-load-misses:k",1140191],["task-clock",1.371],["elapsed",0.002105731]]'
+	perf_run 1140191 1.371 0.002105731 >c
+	perf_run 1,140,191 1.371 0.002105731 >en
+	perf_run 1.140.191 1,371 0,002105731 >de
+	perf_run $'1\xe2\x80\xaf140\xe2\x80\xaf191' 1,371 0,002105731 >fr
+	perf_run $'1\xc2\xa0140\xc2\xa0191' 1,371 0,002105731 >pl
+	perf_run $'1\xe2\x80\x99140\xe2\x80\x99191' 1.371 0.002105731 >ch
+	for other in en de fr pl ch; do
+		compare c $other
+		[ "$(jq -c '[.comparisons[0].figures[] | [.name, .other.median]]' json)" = "$want" ] || { echo $other; cat json; false; }
+		[ "$(jq '.lines_not_understood' json)" = 0 ]
+	done
+	# Not only where its own line tells: what the file shows once holds for all of it.
+	perf_run 140.191 1,371 0,002105731 >de
+	perf_run 140,191 1,371 1371.0021 >en
+	compare de en
+	[ "$(jq -c '[.comparisons[0].figures[] | [.base.median, .other.median]]' json)" = \
+		'[[140191,140191],[1.371,1371],[0.002105731,1371.0021]]' ]
+	# A count has no three decimals; a time by itself has.
+	grep -v seconds de >a
+	grep -v -e seconds -e iTLB de >b
+	compare a b
+	[ "$(jq -c '[.comparisons[0].figures[] | [.name, .base.median, .other.median]]' json)" = '[["task-clock",1.371,1.371]]' ]
+	# How far runs lie apart is no word of the name.
+	perf_run 1 1.37 '0.002105731 +- 0.000012' >a
+	compare a a
+	[ "$(jq '.comparisons[0].figures[] | select(.name == "elapsed") | .base.median' json)" = 0.002105731 ]
+}
+
+@test "compare: perf stat in two languages in one file cannot be read, nor intervals" {
+	{ perf_run 140.191 1,371 0,002105731; perf_run 140,191 1.371 0.002105731; } >both
+	run "$HOTTEXT" compare both both
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: cannot compare 'both': decimal commas and points in it: lines 3 and 10" ]
+	printf '#           time             counts unit events\n     1.001060833            140,190      iTLB-load-misses\n' >text
+	printf '1.001060833,140190,,iTLB-load-misses,1000,100.00,,\n' >csv
+	printf '1,001060833;<not counted>;;iTLB-load-misses;1000;100,00;;\n' >semicolon
+	for f in text:2 csv:1 semicolon:1; do
+		run "$HOTTEXT" compare ${f%:*} csv
+		[ "$status" -eq 1 ]
+		[ "$output" = "hottext: cannot compare '${f%:*}': line ${f#*:}: perf stat -I prints parts of one run: record several runs" ]
+	done
+}
+
+@test "compare: perf stat as CSV, semicolons and events with commas" {
+	printf '1,37;msec;task-clock;1370000;100,00;0,996;CPUs utilized\n140190;;iTLB-load-misses;4212000;66,61;;\n' >a
+	printf '1.37,msec,task-clock,1370000,100.00,0.996,CPUs utilized\n140190,,iTLB-load-misses,4212000,66.61,,\n' >b
+	compare a b
+	[ "$(jq -c '[.comparisons[0].figures[] | [.name, .base.median, .other.median]]' json)" = \
+		'[["task-clock",1.37,1.37],["iTLB-load-misses",140190,140190]]' ]
+	printf '140190,,cpu/event=0x85,umask=0x1/,4212000,66.61,,\n340190,,cpu/event=0x85,umask=0x2/k,4212000,66.61,,\n7,MB/s,uncore/read/,1,100.00,,\n' >a
+	compare a a
+	[ "$(jq -c '[.comparisons[0].figures[] | [.name, .unit, .base.median]]' json)" = \
+		'[["cpu/event=0x85,umask=0x1/","",140190],["cpu/event=0x85,umask=0x2/k","",340190],["uncore/read/","MB/s",7]]' ]
+}
+
+@test "compare: the kinds of CPUs of a hybrid count parts of an event" {
+	printf '100,,cpu_core/iTLB-load-misses/,1,100.00,,\n20,,cpu_atom/iTLB-load-misses/,1,100.00,,\n9,,cpu_core/cycles/,1,100.00,,\n' >a
+	printf '70,,cpu_core/iTLB-load-misses/k,1,100.00,,\n' >kernel
+	compare a a
+	[ "$(jq .comparisons[0].tlb_misses.base json)" = 120 ]
+	cat a kernel >b
+	compare b b
+	[ "$(jq .comparisons[0].tlb_misses.base json)" = 120 ]
+	compare kernel kernel
+	[ "$(jq .comparisons[0].tlb_misses.base json)" = 70 ]
+	{ cat b; echo '121,,iTLB-load-misses,1,100.00,,'; } >c
+	compare c c
+	[ "$(jq .comparisons[0].tlb_misses.base json)" = 121 ]
+}
+
 @test "compare: parts of an event are not added to the whole" {
 	printf '100,,iTLB-load-misses,1,100.00,,\n60,,iTLB-load-misses:u,1,100.00,,\n40,,iTLB-load-misses:k,1,100.00,,\n9,,itlb_misses.walk_completed,1,100.00,,\n' >a
 	sed 's/^100/300/' a >b

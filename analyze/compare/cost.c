@@ -8,21 +8,30 @@
 
 #include "analyze/compare/figures.h"
 #include "analyze/compare/judge.h"
+#include "analyze/compare/readers.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 
+static bool same(const char *a, size_t nr_a, const char *b, size_t nr_b)
+{
+	return nr_a == nr_b && !strncmp(a, b, nr_a);
+}
+
 /*
- * perf counts an event once as it is, or with ":u" and ":k" apart: with the whole there, its
- * parts are not added to it.
+ * perf counts an event once as it is, or with ":u" and ":k" apart, or by each PMU of a hybrid CPU
+ * apart: with the whole there, its parts are not added to it.
  */
 static bool is_part(const struct figures *f, const struct pair *p, uint32_t figure)
 {
-	const char *name = f->figures[figure].name, *colon = strchr(name, ':');
+	struct event e = split_event(f->figures[figure].name);
 
-	for (uint32_t i = 0; colon && i < p->nr_figures; i++) {
-		const char *other = f->figures[p->figures[i].figure].name;
+	for (uint32_t i = 0; i < p->nr_figures; i++) {
+		struct event o = split_event(f->figures[p->figures[i].figure].name);
+		bool narrower = (!o.nr_pmu && e.nr_pmu) || (!*o.modifiers && *e.modifiers);
 
-		if (strlen(other) == (size_t)(colon - name) && !strncmp(other, name, (size_t)(colon - name)))
+		if (narrower && same(o.base, o.nr_base, e.base, e.nr_base) &&
+		    (!o.nr_pmu || same(o.pmu, o.nr_pmu, e.pmu, e.nr_pmu)) &&
+		    (!*o.modifiers || !strcmp(o.modifiers, e.modifiers)))
 			return true;
 	}
 	return false;

@@ -83,10 +83,12 @@ static bool take(struct reading *r, const char *line, bool (*reader)(struct read
 	return taken;
 }
 
-static void read_counters(struct figures *f, uint32_t operand, const char *path, const struct text *t)
+static int read_counters(struct figures *f, uint32_t operand, const char *path, const struct text *t)
 {
 	struct reading r = { .f = f, .path = path, .operand = operand };
 
+	if (perf_begin(&r, t->lines, t->nr_lines))
+		return -1;
 	for (unsigned long i = 0; i < t->nr_lines; i++) {
 		const char *line = t->lines[i];
 
@@ -98,20 +100,24 @@ static void read_counters(struct figures *f, uint32_t operand, const char *path,
 		detail("'%s': line %lu not understood", path, r.line);
 		f->not_understood++;
 	}
+	return 0;
 }
 
 static int read_file(struct figures *f, uint32_t operand, const char *path)
 {
 	uint32_t before = f->nr_values + f->nr_ambiguous;
 	struct text t;
+	int ret = 0;
 
 	if (text_init(&t, path))
 		return -1;
 	if (is_lmbench(&t))
 		lmbench_read(f, operand, path, t.lines, t.nr_lines);
 	else
-		read_counters(f, operand, path, &t);
+		ret = read_counters(f, operand, path, &t);
 	text_release(&t);
+	if (ret)
+		return ret;
 	if (f->nr_values + f->nr_ambiguous > before)
 		return 0;
 	return error("cannot compare '%s': no kernel, counters, times or LMbench summary", path);

@@ -9,6 +9,7 @@
 #define ANALYZE_COMPARE_READERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct figures;
@@ -19,6 +20,7 @@ struct reading {
 	uint32_t operand;
 	unsigned long line;	/* number of the line at hand */
 	bool in_perf;		/* below "Performance counter stats" */
+	char decimal;		/* mark in the numbers of perf's text, see perf_begin() */
 	bool in_time;		/* in the list that GNU time -v prints */
 };
 
@@ -30,8 +32,18 @@ int read_operand(struct figures *f, uint32_t operand, const char *path);
 
 /* Take one line; false when it is of another format. line may be changed. */
 bool time_take(struct reading *r, char *line);		/* bash, POSIX sh, ksh; GNU time, also -v */
-bool perf_take(struct reading *r, char *line);		/* perf stat, text and -x, */
+bool perf_take(struct reading *r, char *line);		/* perf stat, text, -x, and -x\; */
 bool counter_take(struct reading *r, char *line);	/* "NAME: NUMBER" as in /proc/tlbmiss */
+
+/* Before the lines of a file: finds the locale of perf's text. Errors are reported, one where that cannot be told. */
+int perf_begin(struct reading *r, char *const *lines, unsigned long nr);
+
+/* perf's "PMU/BASE/MODIFIERS" or "BASE:MODIFIERS"; nr_pmu 0: it names none. Points into name. */
+struct event {
+	const char *pmu, *base, *modifiers;
+	size_t nr_pmu, nr_base;
+};
+struct event split_event(const char *name);
 
 /* Whether a line is the title of an LMbench table. */
 bool lmbench_title(const char *line);
