@@ -80,6 +80,29 @@ damaged() {
 		analyze -q --machine generic-4k-32 --map map "$base/vmlinux" "$base/stacks.folded"
 }
 
+@test "messages: a link map that nobody named and that is damaged is done without" {
+	cp "$base/vmlinux" k
+	"$HOTTEXT" analyze --as-seen --machine generic-4k-32 k "$base/stacks.folded" > want 2> err
+	printf 'Linker script and memory map\n\n.text 0x1000 0x100\n' > k.map
+	"$HOTTEXT" analyze --as-seen --machine generic-4k-32 k "$base/stacks.folded" > out 2> err
+	grep -qx "hottext: warning: cannot read 'k.map': cut off; units are inferred from symbols" err
+	cmp want out
+	echo nothing > k.map
+	"$HOTTEXT" analyze --as-seen --machine generic-4k-32 k "$base/stacks.folded" > out 2> err
+	grep -qx "hottext: warning: cannot read 'k.map': not a link map of GNU ld or lld; units are inferred from symbols" err
+	says "cannot read 'k.map': not a link map of GNU ld or lld" \
+		analyze -q --as-seen --machine generic-4k-32 --map k.map k "$base/stacks.folded"
+}
+
+@test "messages: a kernel of debug information only" {
+	"${CROSS_COMPILE:-}objcopy" --only-keep-debug "$base/vmlinux" k
+	"$HOTTEXT" analyze --machine generic-4k-32 k "$base/stacks.folded" > out 2> err
+	said="'k' has symbols and no code: a profile is taken as it is, and roots never profiled are not guarded"
+	[ "$(grep -cxF "hottext: warning: $said" err)" -eq 1 ]
+	"$HOTTEXT" analyze --machine generic-4k-32 "$base/vmlinux" "$base/stacks.folded" > out 2> err
+	[ "$(grep -c 'no code' err)" -eq 0 ]
+}
+
 @test "messages: lines that never end" {
 	{ echo 'hottext-profile 1'; head -c 68000000 /dev/zero | tr '\0' a; } | zstd -q > long.hot
 	says "cannot read 'long.hot': line is longer than 64 MiB" collect -q long.hot

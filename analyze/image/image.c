@@ -73,6 +73,27 @@ static char *find_map(const char *vmlinux)
 	return NULL;
 }
 
+/* Read a map; one that nobody named is done without where it is damaged, which is a warning. */
+static int read_map(struct linkmap *map, const char *path, bool wanted)
+{
+	static const char head[] = "hottext: ";
+	FILE *was = error_stream;
+	size_t size;
+	char *said;
+
+	if (wanted)
+		return linkmap_read(map, path);
+	error_stream = text_open(&said, &size);
+	int ret = linkmap_read(map, path);
+	text_close(error_stream, &said);
+	error_stream = was;
+	if (ret < 0)
+		warn("%.*s; units are inferred from symbols", (int)strcspn(said + sizeof(head) - 1, "\n"),
+		     said + sizeof(head) - 1);
+	free(said);
+	return ret;
+}
+
 /* 1: units are made; 0: go on without a map; -1: reported. */
 static int try_map(struct image *img, const char *path, bool wanted, const char *vmlinux,
 		   const struct image_options *opts, const struct code *t)
@@ -81,8 +102,8 @@ static int try_map(struct image *img, const char *path, bool wanted, const char 
 	char *why = NULL, *dir;
 	int ret;
 
-	if (linkmap_read(&map, path) < 0)
-		return -1;
+	if (read_map(&map, path, wanted) < 0)
+		return wanted ? -1 : 0;
 	if (map_matches(img, &map, t, &why)) {
 		dir = opts->objects ? xstrdup(opts->objects) : folder_of(path);
 		ret = units_from_map(img, &map, dir, t) < 0 ? -1 : 1;
@@ -98,6 +119,17 @@ static int try_map(struct image *img, const char *path, bool wanted, const char 
 	return ret;
 }
 
+/* objcopy --only-keep-debug leaves symbols and DWARF, and takes the code out. */
+static void check_code(const struct code *t, const char *vmlinux)
+{
+	for (uint32_t i = 0; i < t->nr_sections; i++)
+		if (t->sections[i].bytes)
+			return;
+	if (t->nr_sections)
+		warn("'%s' has symbols and no code: a profile is taken as it is, and roots never profiled are not guarded",
+		     vmlinux);
+}
+
 static int make_units(struct image *img, const char *vmlinux, const struct image_options *opts)
 {
 	char *path = opts->map ? xstrdup(opts->map) : opts->infer ? NULL : find_map(vmlinux);
@@ -108,6 +140,7 @@ static int make_units(struct image *img, const char *vmlinux, const struct image
 		free(path);
 		return -1;
 	}
+	check_code(&t, vmlinux);
 	if (path)
 		ret = try_map(img, path, opts->map, vmlinux, opts, &t);
 	if (!ret) {
