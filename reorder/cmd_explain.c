@@ -86,8 +86,8 @@ static bool is_lost(const struct question *q, const char *name)
 {
 	uint32_t f = q->has_profile ? index_find_str(&q->profile.names, name) : INDEX_NONE;
 
-	if (f == INDEX_NONE)
-		return false;
+	if (f == INDEX_NONE || opt_json)
+		return f != INDEX_NONE;
 	printf("%s\n  lost      in the profile with %" PRIu64 " samples, entered %" PRIu64
 	       " times, but the kernel that was planned has no function of that name, or several\n", name,
 	       q->profile.funcs[f].samples, q->profile.funcs[f].calls);
@@ -109,7 +109,7 @@ static void print_cold(const struct image *img, uint32_t func)
 	printf("  linked at 0x%" PRIx64 "\n", f->addr);
 }
 
-/* All functions of the kernel with that name, statics too. Returns how many. */
+/* All functions of the kernel with that name, statics too; silent under --json. Returns how many. */
 static uint32_t print_cold_matches(const struct image *img, const char *name)
 {
 	uint32_t nr = 0;
@@ -120,9 +120,10 @@ static uint32_t print_cold_matches(const struct image *img, const char *name)
 
 		if (strncmp(id, name, n) || (id[n] && id[n] != '@' && id[n] != '#'))
 			continue;
-		if (nr++)
+		if (nr++ && !opt_json)
 			putchar('\n');
-		print_cold(img, i);
+		if (!opt_json)
+			print_cold(img, i);
 	}
 	return nr;
 }
@@ -140,7 +141,7 @@ static void print_similar(const struct plan *p, const char *name)
 
 static int explain_absent(const struct question *q, const char *name)
 {
-	if (opt_json || is_lost(q, name))
+	if (is_lost(q, name) || (opt_json && !opt_vmlinux))
 		return EXIT_NO;
 	if (!opt_vmlinux) {
 		printf("%s\n  not hot   or no function of the kernel at all: --vmlinux tells\n", name);

@@ -112,6 +112,8 @@ small_plan() {
 	small_plan
 	run -3 "$HOTTEXT" explain small gone
 	[[ $output == *"lost      in the profile with 2 samples, entered 1 times"* ]]
+	run -3 --separate-stderr "$HOTTEXT" explain -j small gone
+	[ "$output" = "[]" ]
 }
 
 @test "not in the plan: cold or unknown, and --vmlinux tells" {
@@ -155,6 +157,11 @@ ksys_read" ]
 	[ "$(jq -r '.[0].page' both.json)" = "$(jq '.units[] | select(.name == "vfs_read").page' plan/plan.json)" ]
 	run -3 --separate-stderr "$HOTTEXT" explain -j plan no_such
 	[ "$output" = "[]" ]
+	run -3 --separate-stderr "$HOTTEXT" explain -j --vmlinux vmlinux plan start_kernel
+	[ "$output" = "[]" ]
+	run -1 --separate-stderr "$HOTTEXT" explain -j --vmlinux vmlinux plan no_such
+	[ "$output" = "[]" ]
+	[ "$stderr" = "hottext: no function 'no_such' in 'vmlinux'" ]
 }
 
 @test "usage, and files that cannot be read" {
