@@ -144,6 +144,7 @@ static int link_checked(struct wrapper *w, const struct fragment *f, const char 
 	}
 	int ret = link_and_judge(w, f, plan, tmp, beside);
 
+	temp_forget(beside);	/* else a signal that comes during the renaming leaves the kernel without it */
 	if (!ret && rename(tmp, w->line.output)) {
 		error("cannot write '%s': %s", w->line.output, strerror(errno));
 		ret = EXIT_FAILED;
@@ -152,7 +153,6 @@ static int link_checked(struct wrapper *w, const struct fragment *f, const char 
 		unlink(tmp);
 	if (ret && !w->line.map)
 		unlink(beside);
-	temp_forget(beside);
 	temp_forget(tmp);
 	free(beside);
 	free(tmp);
