@@ -91,7 +91,7 @@ static int read_groups(struct fragment *f, const char *name)
 	return 0;
 }
 
-/* How many sections the heading comment says are placed. False: there is none that says so, as where it was written by hand. */
+/* How many sections the heading comment says are placed. False: it does not, or there is none, as where a hand wrote it. */
 static bool read_heading(const struct fragment *f, uint32_t *placed)
 {
 	const char *end = strstr(f->text, "*/");

@@ -53,13 +53,14 @@ static const char *value_of(const char *word, const char *name)
 	return *word == '=' ? word + 1 : NULL;
 }
 
-/* Whether make links a kernel for this target. Kbuild builds single files by their names (kernel: Makefile, single-targets). */
+/* Whether make links a kernel for this target; single files it builds by their names (kernel: Makefile, single-targets). */
 static bool is_linking(const char *target)
 {
 	static const char *const others[] = {
 		"config", "install", "clean", "mrproper", "help", "prepare", "headers", "kernelrelease", "kernelversion",
 		"image_name", "tags", "TAGS", "cscope", "dtbs", "docs", "check", "checkstack", "scripts", "_sign",
-		"compile_commands.json", ".a", ".dtb", ".i", ".ko", ".lds", ".ll", ".lst", ".mod", ".o", ".rsi", ".s", ".symtypes",
+		"compile_commands.json", ".a", ".dtb", ".i", ".ko", ".lds", ".ll", ".lst", ".mod", ".o", ".rsi", ".s",
+		".symtypes",
 	};
 	const char *slash = strrchr(target, '/');
 
@@ -283,7 +284,8 @@ static char *linker_name(const struct words *w)
 }
 
 /* Check the input of the link, and describe it; its variable for the environment. -1 after reporting. */
-static int find_input(struct kbuild *k, const struct kbuild_options *o, const struct words *w, char **plan, char **profile)
+static int find_input(struct kbuild *k, const struct kbuild_options *o, const struct words *w, char **plan,
+		      char **profile)
 {
 	const char *given = o->plan ? o->plan : o->profile;
 	char *real = given ? real_name(given) : NULL;
@@ -295,9 +297,11 @@ static int find_input(struct kbuild *k, const struct kbuild_options *o, const st
 		ret = o->plan ? hash_plan(&hash, real, o->modules) : hash_file(&hash, real);
 	if (ret)
 		return -1;
-	char *ld = linker_name(w), *order = real ? xasprintf("%s %016llx", o->plan ? "plan" : "profile", (unsigned long long)hash)
-						  : xstrdup("link order");
-
+	char *ld = linker_name(w), *order = xstrdup("link order");
+	if (real) {
+		free(order);
+		order = xasprintf("%s %016llx", o->plan ? "plan" : "profile", (unsigned long long)hash);
+	}
 	k->state = xasprintf("%s%s by %s", order, o->modules ? ", modules too," : "", ld);
 	free(order);
 	free(ld);

@@ -195,7 +195,8 @@ int plan_folder_check(const char *dir, const struct job_options *o, const char *
 		else if (is_input(paths[i], o, lds))
 			ret = error("cannot write '%s': it is read as well", paths[i]);
 		else if (script ? lds && !is_our_script(paths[i]) : !ours)
-			ret = error("cannot write '%s': it is of no plan of ours; give another folder, or remove it", paths[i]);
+			ret = error("cannot write '%s': it is of no plan of ours; give another folder, or remove it",
+				    paths[i]);
 	}
 	free_names(paths);
 	return ret;
