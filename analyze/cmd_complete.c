@@ -14,7 +14,7 @@
 
 static const char *opt_output, *opt_against, *opt_map;
 static bool opt_explain, opt_proved;
-static double opt_min;
+static double opt_min = 0.3;
 static unsigned int opt_variants;
 
 static const struct opt opts[] = {
@@ -86,7 +86,7 @@ static int complete(const struct image *img, const char *vmlinux, const struct c
 		    const struct profile *in)
 {
 	const struct complete_options options = {
-		.min_probability = opt_min, .variants = opt_variants, .proved_only = opt_proved,
+		.min_probability = &opt_min, .variants = opt_variants, .proved_only = opt_proved,
 	};
 	struct profile out = { 0 };
 	struct completion report = { 0 };
@@ -115,10 +115,14 @@ static int run(int argc, char **argv)
 
 	if (argc < 2)
 		return usage_error("complete", "needs VMLINUX and a profile");
+	if (!(opt_min >= 0 && opt_min <= 1))
+		return usage_error("complete", "--min-probability is 0 to 1");
 	if (image_init(&img, argv[0], &(struct image_options){ .map = opt_map }))
 		return EXIT_FAILED;
 	struct collect_options co = { .syms = &img.symtab, .vmlinux = argv[0] };
 	ret = collect_files((const char *const *)argv + 1, (unsigned int)argc - 1, &co, &in);
+	if (!ret && !in.names.nr_keys)
+		ret = error("cannot use '%s': it has no kernel samples", argv[1]);
 	if (!ret)
 		ret = complete(&img, argv[0], &co, &in);
 	profile_release(&in);

@@ -128,8 +128,25 @@ reason() {
 	[ "${lines[3]%	*}" = "functions after	4	5	4	1" ]
 }
 
+@test "--min-probability is 0 to 1, and 0 leaves nothing out" {
+	for p in -1 1.01 2; do
+		run -2 --separate-stderr "$HOTTEXT" complete --min-probability=$p vmlinux samples.folded
+		[ "$stderr" = "hottext: complete: --min-probability is 0 to 1; try 'hottext complete --help'" ]
+	done
+	local sample=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
+	xz -dc "$sample/vmlinux.xz" >kernel
+	"$HOTTEXT" complete -q kernel "$sample/perf.data.zst" --explain >default
+	"$HOTTEXT" complete -q --min-probability 0 kernel "$sample/perf.data.zst" --explain >all
+	"$HOTTEXT" complete -q --min-probability 0.3 kernel "$sample/perf.data.zst" --explain | cmp - default
+	[ "$(wc -l <all)" -gt "$(wc -l <default)" ]
+}
+
 @test "no profile, no vmlinux" {
 	run -2 "$HOTTEXT" complete vmlinux
+	echo 'user;main 5' >user.folded
+	run -1 --separate-stderr "$HOTTEXT" complete -q vmlinux user.folded -o user.hot
+	[ "$stderr" = "hottext: cannot use 'user.folded': it has no kernel samples" ]
+	[ ! -e user.hot ]
 	run -1 --separate-stderr "$HOTTEXT" complete nothing samples.folded
 	[ "$stderr" = "hottext: cannot read 'nothing': No such file or directory" ]
 }

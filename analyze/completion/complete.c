@@ -423,7 +423,7 @@ static void settle_options(struct completer *c, const struct complete_options *o
 		c->variants = c->in->paths.nr_keys > 2 * MANY_PATHS ? 1 : 2;
 	if (c->variants > MAX_VARIANTS)
 		c->variants = MAX_VARIANTS;
-	c->min_probability = opts && opts->min_probability > 0 ? opts->min_probability : DEFAULT_MIN_PROBABILITY;
+	c->min_probability = opts && opts->min_probability ? *opts->min_probability : DEFAULT_MIN_PROBABILITY;
 	c->proved_only = opts && opts->proved_only;
 	if (c->proved_only)
 		c->variants = 1;

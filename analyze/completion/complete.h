@@ -29,7 +29,7 @@ struct image;
 struct profile;
 
 struct complete_options {
-	double min_probability;	/* functions less likely than this in a path stay out, unless often expected; 0: 0.3 */
+	const double *min_probability;	/* functions less likely than this in a path stay out, unless often expected; NULL: 0.3 */
 	uint32_t variants;	/* paths a path becomes, each with the chunks that are likely enough for it; 0: 4 */
 	bool proved_only;	/* add nothing that is not proved */
 };
