@@ -93,7 +93,7 @@ static bool is_relocatable(const char *arg)
 	return arg[0] == '-' && long_option(arg, "relocatable", 4, &value);
 }
 
-/* A script is looked for as ld does: by its name, then in the folders of the first `end` arguments. The caller frees. */
+/* As ld looks for a script: by its name, then in the folders of the first `end` arguments. The caller frees. */
 static char *find_script(const struct linkline *l, const char *name, int end)
 {
 	const char *folder;

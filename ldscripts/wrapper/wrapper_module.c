@@ -117,7 +117,7 @@ static int is_own_kind(const char *path)
 	return ret;
 }
 
-/* What a profile saw of modules. Of another kind than ours, the link of the kernel has read it, and left it in its plan. */
+/* What a profile saw. Of another kind than ours, the link of the kernel has read it, and left it in its plan. */
 static int read_profile(struct profile *p, const char *path, const char *output)
 {
 	static const char planned[] = ".hottext/plan/profile.hot";
