@@ -456,8 +456,63 @@ make_kernels() {
 	grep -Eq '^ITLB entries a path, mean +3.0 +1.0 +-66.7 %$' out
 	run "$HOTTEXT" compare -q --no-worse --machine generic-4k-32 --profile p.folded packed scattered
 	[ "$status" -eq 3 ]
+	grep -Eq '^profile found +100.0 % +100.0 %$' out
 	"$HOTTEXT" compare -q --machine ppc440 --profile p.folded scattered packed >out
 	grep -q '^no order saves ITLB entries on it: ' out
+}
+
+@test "compare: kernels, a function that one of them lacks counts for none" {
+	make_kernels
+	printf 'dd;sys_read_[k];cold1_[k] 1\ndd;cold1_[k] 1\n' >>p.folded
+	sed -i 's/cold1/renamed/g' kernel.s
+	${AS:-as} -o kernel.o kernel.s
+	link_kernel other sys_read renamed vfs_read cold2 copy
+	for kernels in "scattered other" "other scattered"; do
+		"$HOTTEXT" compare --json --machine generic-4k-32 --profile p.folded $kernels >json 2>err
+		# 8 + 7 + 7 + 2 times entered or sampled, of which 2 in cold1.
+		[ "$(jq '.left_out * 24 * 1e6 | round' json)" = 2000000 ]
+		[ "$(jq -c '[.kernels[].matched * 24 | round] | sort' json)" = '[22,24]' ]
+		[ "$(jq -c '[.kernels[] | [.pages, .entries_per_path, .misses_per_path]] | unique | [length, .[0][0]]' json)" = '[1,3]' ]
+		[ "$(jq -c '[.paths[] | .root, (.entries | unique | length)]' json)" = '["sys_read",1]' ]
+		grep -q 'warning: 8.3 % of the profile is found in some kernels only: left out of all$' err
+	done
+	"$HOTTEXT" compare -q --machine generic-4k-32 --profile p.folded scattered other >out
+	grep -q '^left out, since not all have it: 8.3 % of the profile$' out
+	grep -Eq '^profile found +100.0 % +91.7 %$' out
+	# Most of it: that is another kernel.
+	printf 'dd;cold1_[k] 99\n' >>p.folded
+	run "$HOTTEXT" compare -q --machine generic-4k-32 --profile p.folded scattered other
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: cannot use 'p.folded': only 17.9 % of it is found in 'other'" ]
+}
+
+@test "compare: kernels of two architectures" {
+	corpus=$(dirname "$data")/../corpus/elf
+	make_kernels
+	cp "$corpus/kernel-x86-64" "$corpus/kernel-ppc32" .
+	echo 'dd;_stext_[k] 1' >p
+	run "$HOTTEXT" compare -q --profile p kernel-x86-64 kernel-ppc32
+	[ "$status" -eq 1 ]
+	[[ $output == *"cannot compare 'kernel-ppc32' with 'kernel-x86-64': they are of different architectures"* ]] || { echo "$output"; false; }
+}
+
+@test "compare: long names are whole in the text" {
+	name=uncore_imc_free_running/data_read_of_channel
+	printf '1,,%s_0/,1,100.00,,\n2,,%s_1/,1,100.00,,\n3,,%0100d_x,1,100.00,,\n' $name $name 0 >a
+	"$HOTTEXT" compare a a >out
+	grep -Eq "^${name}_0/ +1 +1 " out
+	grep -Eq "^${name}_1/ +2 +2 " out
+	grep -Eq "^0{100}_x +3 +3 " out
+	make_kernels
+	mkdir -p long-name-of-a-folder/x long-name-of-a-folder/y
+	cp scattered long-name-of-a-folder/x/vmlinux-6.6
+	cp packed long-name-of-a-folder/y/vmlinux-6.6
+	"$HOTTEXT" compare -q --machine generic-4k-32 --profile p.folded long-name-of-a-folder/*/* >out
+	grep -Eq '^ +x/vmlinux-6.6  +y/vmlinux-6.6$' out
+	mv scattered scattered-vmlinux-6.6
+	mv packed packed-vmlinux-6.6
+	"$HOTTEXT" compare -q --machine generic-4k-32 --profile p.folded *-vmlinux-6.6 >out
+	grep -Eq '^ +packed-vmlinux-6.6 scattered-vmlinux-6.6$' out
 }
 
 @test "compare: what cannot be compared" {

@@ -29,6 +29,12 @@ struct counting {
 	struct histogram hist;
 };
 
+/* Which functions of the profile the kernels have. */
+struct found {
+	bool *all, *any;	/* [func] */
+	double total;		/* weight */
+};
+
 static int read_profile(struct kernels *k, const struct image *img, const char *vmlinux,
 			const struct kernels_options *o)
 {
@@ -102,14 +108,11 @@ static void count_path(struct counting *c, const struct callgraph_path *path)
 static void sum_side(struct counting *c)
 {
 	struct kernel_side *s = &c->k->sides[c->side];
-	const struct match_totals *m = &c->cg.match;
-	double found = (double)(m->exact + m->name + m->normalized);
 	char id[2 * BUILD_ID_MAX + 1];
 	struct steady steady;
 
 	s->release = xstrdup(c->img->symtab.release ? c->img->symtab.release : "");
 	s->build_id = xstrdup(build_id_hex(c->img->symtab.build_id, c->img->symtab.build_id_size, id));
-	s->matched = found > 0 ? found / (found + (double)m->unmatched) : 0;
 	s->pages = pageset_count(&c->all);
 	s->mean = histogram_mean(&c->hist);
 	s->p95 = histogram_percentile(&c->hist, 95);
@@ -119,8 +122,6 @@ static void sum_side(struct counting *c)
 		s->misses = steady.mix;
 		steady_release(&steady);
 	}
-	if (s->matched < 0.9)
-		warn("only %.1f %% of the profile is found in '%s'", 100 * s->matched, s->label);
 }
 
 static int count_kernel(struct counting *c, const struct image *img)
@@ -179,29 +180,174 @@ static int read_first(struct kernels *k, const struct image *img, const char *pa
 	return read_profile(k, img, path, o);
 }
 
-static int count_all(struct counting *c, const char *const *paths, const struct kernels_options *o)
+static double func_weight(const struct profile *p, uint32_t func)
 {
-	struct image_options defaults = { NULL, NULL, false };
+	return (double)(p->funcs[func].samples ? p->funcs[func].samples : p->funcs[func].calls);
+}
+
+static bool has_func(const struct image *img, const char *name)
+{
+	uint32_t f = image_match(img, name, NULL);
+	const struct module *m;
+
+	if (f != INDEX_NONE)
+		return img->funcs[f].unit != INDEX_NONE;
+	return img->modules && modules_find_id(img->modules, name, &m);
+}
+
+static int match_side(struct kernels *k, struct kernel_side *s, const struct image *img, const char *profile,
+		      struct found *found)
+{
+	double weight = 0;
+
+	for (uint32_t i = 0; i < k->profile.names.nr_keys; i++) {
+		bool has = has_func(img, profile_func_name(&k->profile, i));
+
+		weight += has ? func_weight(&k->profile, i) : 0;
+		found->any[i] |= has;
+		found->all[i] &= has;
+	}
+	s->matched = weight / found->total;
+	if (s->matched < 0.5)
+		return error("cannot use '%s': only %.1f %% of it is found in '%s'", profile, 100 * s->matched,
+			     s->label);
+	if (s->matched < 0.9)
+		warn("only %.1f %% of the profile is found in '%s'", 100 * s->matched, s->label);
+	return 0;
+}
+
+/* A path's feet in functions that stay. */
+static uint32_t keep_feet(const struct profile *from, struct profile_path path, const uint32_t *func,
+			  struct profile *to, uint32_t *feet)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < path.nr_feet; i++) {
+		struct profile_foot foot = profile_get_foot(from, path.feet[i]);
+
+		if (func[foot.func] != INDEX_NONE)
+			feet[nr++] = profile_foot(to, func[foot.func], foot.chunks, foot.nr_words);
+	}
+	return nr;
+}
+
+/* What callgraphs are made of, of the functions that stay; a path whose root does not has none. */
+static void keep_items(const struct profile *from, const uint32_t *func, struct profile *to)
+{
+	uint32_t *path = xcalloc(from->paths.nr_keys, sizeof(*path)), *feet = NULL, alloc_feet = 0, a, b, off;
+
+	for (uint32_t i = 0; i < from->paths.nr_keys; i++) {
+		struct profile_path p = profile_get_path(from, i);
+
+		ALLOC_GROW(feet, p.nr_feet, alloc_feet);
+		uint32_t nr = keep_feet(from, p, func, to, feet);
+		uint32_t root = func[p.root] != INDEX_NONE ? func[p.root] : profile_func(to, "-");
+		path[i] = nr ? profile_add_path(to, p.kind, root, feet, nr, from->path_weights[i]) : INDEX_NONE;
+	}
+	for (uint32_t i = 0; i < from->nexts.nr_keys; i++) {
+		profile_get_next(from, i, &a, &b);
+		if (path[a] != INDEX_NONE && path[b] != INDEX_NONE)
+			profile_add_next(to, path[a], path[b], from->next_weights[i]);
+	}
+	for (uint32_t i = 0; i < from->calls.nr_keys; i++) {
+		profile_get_call(from, i, &a, &off, &b);
+		if (func[a] != INDEX_NONE && func[b] != INDEX_NONE)
+			profile_add_call(to, func[a], off, func[b], from->call_weights[i]);
+	}
+	free(path);
+	free(feet);
+}
+
+/*
+ * A kernel that lacks a function would seem to need fewer entries for it: what one of them
+ * lacks, by its name or altogether, is left out of all.
+ */
+static void keep_common(struct kernels *k, const struct found *found)
+{
+	struct profile from = k->profile;
+	uint32_t *func = xcalloc(from.names.nr_keys, sizeof(*func));
+	double out = 0;
+
+	k->profile = (struct profile){ 0 };
+	for (uint32_t i = 0; i < from.names.nr_keys; i++) {
+		func[i] = found->all[i] ? profile_func(&k->profile, profile_func_name(&from, i)) : INDEX_NONE;
+		if (found->all[i])
+			k->profile.funcs[func[i]] = from.funcs[i];
+		else if (found->any[i])
+			out += func_weight(&from, i);
+	}
+	keep_items(&from, func, &k->profile);
+	k->left_out = out / found->total;
+	if (k->left_out >= KERNELS_LEFT_OUT_MIN)
+		warn("%.1f %% of the profile is found in some kernels only: left out of all", 100 * k->left_out);
+	free(func);
+	profile_release(&from);
+}
+
+static int match_all(struct counting *c, const struct image *images, const char *profile)
+{
+	struct profile *p = &c->k->profile;
+	struct found found = { xcalloc(p->names.nr_keys, sizeof(bool)), xcalloc(p->names.nr_keys, sizeof(bool)), 0 };
 	int ret = 0;
 
-	for (c->side = 0; c->side < c->k->nr_sides && !ret; c->side++) {
-		struct modules modules = { 0 };
-		struct image img;
-
-		if (o->nr_modules && modules_init(&modules, o->modules[o->nr_modules > 1 ? c->side : 0]))
-			return -1;
-		if (image_init(&img, paths[c->side], &defaults)) {
-			modules_release(&modules);
-			return -1;
-		}
-		img.modules = o->nr_modules ? &modules : NULL;
-		if (!c->side)
-			ret = read_first(c->k, &img, paths[0], o);
-		if (!ret)
-			ret = count_kernel(c, &img);
-		image_release(&img);
-		modules_release(&modules);
+	for (uint32_t i = 0; i < p->names.nr_keys; i++) {
+		found.all[i] = true;
+		found.total += func_weight(p, i);
 	}
+	if (!(found.total > 0))
+		ret = error("cannot use '%s': it has no kernel samples", profile);
+	for (uint32_t i = 0; i < c->k->nr_sides && !ret; i++)
+		ret = match_side(c->k, &c->k->sides[i], &images[i], profile, &found);
+	if (!ret)
+		keep_common(c->k, &found);
+	free(found.all);
+	free(found.any);
+	return ret;
+}
+
+static int read_kernel(struct counting *c, struct image *img, const char *const *paths, const struct image *first)
+{
+	struct image_options defaults = { NULL, NULL, false };
+
+	if (image_init(img, paths[c->side], &defaults))
+		return -1;
+	if (img->symtab.e_machine == first->symtab.e_machine)
+		return 0;
+	error("cannot compare '%s' with '%s': they are of different architectures", paths[c->side], paths[0]);
+	image_release(img);
+	return -1;
+}
+
+static int count_all(struct counting *c, const char *const *paths, const struct kernels_options *o)
+{
+	struct image *images = xcalloc(c->k->nr_sides, sizeof(*images));
+	struct modules *modules = xcalloc(o->nr_modules, sizeof(*modules));
+	uint32_t nr_modules = 0, nr_images = 0;
+	int ret = 0;
+
+	for (; nr_modules < o->nr_modules && !ret; nr_modules += !ret)
+		ret = modules_init(&modules[nr_modules], o->modules[nr_modules]);
+	for (c->side = 0; c->side < c->k->nr_sides && !ret; c->side++) {
+		struct image *img = &images[c->side];
+
+		ret = read_kernel(c, img, paths, &images[0]);
+		if (ret)
+			break;
+		nr_images++;
+		img->modules = o->nr_modules ? &modules[o->nr_modules > 1 ? c->side : 0] : NULL;
+		if (!c->side)
+			ret = read_first(c->k, img, paths[0], o);
+	}
+	if (!ret)
+		ret = match_all(c, images, o->profiles[0]);
+	for (c->side = 0; c->side < c->k->nr_sides && !ret; c->side++)
+		ret = count_kernel(c, &images[c->side]);
+	for (uint32_t i = 0; i < nr_images; i++)
+		image_release(&images[i]);
+	for (uint32_t i = 0; i < nr_modules; i++)
+		modules_release(&modules[i]);
+	free(images);
+	free(modules);
 	return ret;
 }
 

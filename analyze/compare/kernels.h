@@ -2,7 +2,8 @@
 /*
  * Kernels set against each other under one machine and one profile: the ITLB entries
  * of each path as each kernel is linked. The profile holds names, so it fits all of
- * them; addresses in it are taken to be those of the first.
+ * them; addresses in it are taken to be those of the first. Only functions that all
+ * of them have are counted.
  */
 #ifndef ANALYZE_COMPARE_KERNELS_H
 #define ANALYZE_COMPARE_KERNELS_H
@@ -35,8 +36,11 @@ struct kernels {
 	uint32_t nr_sides;
 	struct kernel_path *paths;	/* heaviest first */
 	uint32_t nr_paths;
-	struct profile profile;
+	struct profile profile;		/* of functions that all have */
+	double left_out;		/* share of its weight in functions that only some have, 0..1 */
 };
+
+#define KERNELS_LEFT_OUT_MIN 0.0005	/* less is 0.0 % */
 
 struct kernels_options {
 	const char *machine;		/* NULL: by the first kernel */

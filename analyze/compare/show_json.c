@@ -129,6 +129,6 @@ void show_kernels_json(FILE *fp, const struct kernels *k)
 						       path_kind_names[p->kind], "weight",
 						       (json_int_t)p->weight, "entries", entries));
 	}
-	put(fp, json_pack("{so so so so}", "machine", json_text(k->machine.name), "why_no_saving",
-			  json_text(k->why_none), "kernels", sides, "paths", paths));
+	put(fp, json_pack("{so so sf so so}", "machine", json_text(k->machine.name), "why_no_saving",
+			  json_text(k->why_none), "left_out", k->left_out, "kernels", sides, "paths", paths));
 }

@@ -12,7 +12,7 @@
 #include "lib/error.h"
 #include "lib/mem.h"
 
-enum { NUMBER = 48, MOST_PATHS = 20 };
+enum { NUMBER = 48, MOST_PATHS = 20, MOST_WIDTH = 60 };
 
 /* 340,313; with a sign where one is wanted. */
 static const char *grouped(char *buf, double v, const char *sign)
@@ -44,34 +44,56 @@ static const char *number(char *buf, double v, const char *sign)
 	return buf;
 }
 
-/* With its unit, where no table's heading has it. */
-static const char *full_name(char *buf, size_t size, const struct figure *fig)
+/* Columns of UTF-8 on a terminal, wide characters apart. */
+static int columns(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* Names are never cut, or different ones would look the same: very long ones stick out. */
+static int wider(int width, const char *name)
+{
+	int n = columns(name);
+
+	return n > width && n <= MOST_WIDTH ? n : width;
+}
+
+/* With its unit, where no table's heading has it; the caller frees it. */
+static char *full_name(const struct figure *fig)
 {
 	bool unit = !fig->table[0] && fig->unit[0];
 
-	snprintf(buf, size, "%s%s%s", fig->name, unit ? ", " : "", unit ? fig->unit : "");
-	return buf;
+	return xasprintf("%s%s%s", fig->name, unit ? ", " : "", unit ? fig->unit : "");
 }
 
 static int name_width(const struct figures *f, const struct pair *p)
 {
-	char name[37];
-	size_t width = 10;
+	int width = 10;
 
 	for (uint32_t i = 0; i < p->nr_figures; i++) {
-		size_t n = strlen(full_name(name, sizeof(name), &f->figures[p->figures[i].figure]));
+		char *name = full_name(&f->figures[p->figures[i].figure]);
 
-		width = n > width ? n : width;
+		width = wider(width, name);
+		free(name);
 	}
-	return (int)width;
+	return width;
+}
+
+static void show_name(FILE *fp, const char *name, int width)
+{
+	fprintf(fp, "%s%*s", name, width > columns(name) ? width - columns(name) : 0, "");
 }
 
 /* The end of a label: file names differ there. */
-static const char *tail(const char *label, size_t most)
+static const char *tail(const char *label, int most)
 {
-	size_t n = strlen(label);
-
-	return n > most ? label + n - most : label;
+	for (int drop = columns(label) - most; drop > 0; label++)
+		drop -= (label[1] & 0xc0) != 0x80;
+	return label;
 }
 
 static const char *runs(char *buf, size_t size, const struct pair *p, bool base)
@@ -120,9 +142,10 @@ static void show_percent(FILE *fp, const struct judgement *g)
 
 static void show_row(FILE *fp, const struct figure *fig, const struct judgement *g, int width, bool single)
 {
-	char diff[NUMBER], name[37];
+	char diff[NUMBER], *name = full_name(fig);
 
-	fprintf(fp, "%-*s", width, full_name(name, sizeof(name), fig));
+	show_name(fp, name, width);
+	free(name);
 	show_spread(fp, &g->base, single);
 	show_spread(fp, &g->other, single);
 	fprintf(fp, " %10s", number(diff, g->other.median - g->base.median, "+"));
@@ -144,8 +167,13 @@ static void show_head(FILE *fp, const struct figures *f, const struct pair *p, i
 		return;
 	}
 	fprintf(fp, "%-*s", width, "");
-	for (int i = 0; i < 2; i++)
-		fprintf(fp, single ? " %11s" : " %11s %-17s", tail(i ? other : base, 11), "min..max");
+	for (int i = 0; i < 2; i++) {
+		const char *end = tail(i ? other : base, 11);
+
+		fprintf(fp, " %*s%s", 11 - columns(end), "", end);
+		if (!single)
+			fprintf(fp, " %-17s", "min..max");
+	}
 	fprintf(fp, " %10s %9s", "difference", "");
 	fputs(single ? "\n" : "       p corrected\n", fp);
 }
@@ -290,16 +318,32 @@ void show_figures(FILE *fp, const struct figures *f, const struct judged *j, con
 		     f->not_understood);
 }
 
-static void show_entries(FILE *fp, const struct kernels *k, const char *name, const double *entries,
+/* Widths of the first column and of a kernel's: what is longer than any sensible width sticks out, none is cut. */
+struct widths {
+	int name, side;
+};
+
+static struct widths kernel_widths(const struct kernels *k, uint32_t most)
+{
+	struct widths w = { 34, 14 };
+
+	for (uint32_t i = 0; i < k->nr_paths && i < most; i++)
+		w.name = wider(w.name, k->paths[i].root);
+	for (uint32_t s = 0; s < k->nr_sides; s++)
+		w.side = wider(w.side, k->sides[s].label);
+	return w;
+}
+
+static void show_entries(FILE *fp, const struct kernels *k, struct widths w, const char *name, const double *entries,
 			 const char *format)
 {
-	fprintf(fp, "%-34.34s", name);
+	show_name(fp, name, w.name);
 	for (uint32_t s = 0; s < k->nr_sides; s++) {
 		char cell[NUMBER] = "-";
 
 		if (entries[s] >= 0)
 			snprintf(cell, sizeof(cell), format, entries[s]);
-		fprintf(fp, " %14s", cell);
+		fprintf(fp, " %*s", w.side, cell);
 	}
 	for (uint32_t s = 1; s < k->nr_sides; s++)
 		if (entries[0] > 0 && entries[s] >= 0)
@@ -309,32 +353,45 @@ static void show_entries(FILE *fp, const struct kernels *k, const char *name, co
 	putc('\n', fp);
 }
 
-#define SHOW_SIDES(fp, k, name, member, format) do { \
+static void show_kernels_head(FILE *fp, const struct kernels *k, struct widths w)
+{
+	fprintf(fp, "%-*s", w.name, "");
+	for (uint32_t s = 0; s < k->nr_sides; s++) {
+		fprintf(fp, " %*s", w.side > columns(k->sides[s].label) ? w.side - columns(k->sides[s].label) : 0, "");
+		fputs(k->sides[s].label, fp);
+	}
+	fprintf(fp, "\n%-*s", w.name, "profile found");
+	for (uint32_t s = 0; s < k->nr_sides; s++)
+		fprintf(fp, " %*.1f %%", w.side - 2, 100 * k->sides[s].matched);
+	putc('\n', fp);
+}
+
+#define SHOW_SIDES(fp, k, w, name, member, format) do { \
 		double *v_ = xcalloc((k)->nr_sides, sizeof(*v_)); \
 		for (uint32_t s_ = 0; s_ < (k)->nr_sides; s_++) \
 			v_[s_] = (double)(k)->sides[s_].member; \
-		show_entries(fp, k, name, v_, format); \
+		show_entries(fp, k, w, name, v_, format); \
 		free(v_); \
 	} while (0)
 
 void show_kernels(FILE *fp, const struct kernels *k)
 {
 	uint32_t most = verbosity > 0 ? UINT32_MAX : MOST_PATHS;
+	struct widths w = kernel_widths(k, most);
 
 	fprintf(fp, "machine %s: %s\n", k->machine.name, k->machine.about);
 	if (k->why_none)
 		fprintf(fp, "no order saves ITLB entries on it: %s\n", k->why_none);
-	fprintf(fp, "%-34s", "");
-	for (uint32_t s = 0; s < k->nr_sides; s++)
-		fprintf(fp, " %14s", tail(k->sides[s].label, 14));
-	putc('\n', fp);
-	SHOW_SIDES(fp, k, "hot pages", pages, "%.0f");
-	SHOW_SIDES(fp, k, "ITLB entries a path, mean", mean, "%.1f");
-	SHOW_SIDES(fp, k, "  95th percentile", p95, "%.0f");
-	SHOW_SIDES(fp, k, "  worst", max, "%.0f");
-	SHOW_SIDES(fp, k, "misses a path, estimated", misses, "%.2f");
+	if (k->left_out >= KERNELS_LEFT_OUT_MIN)
+		fprintf(fp, "left out, since not all have it: %.1f %% of the profile\n", 100 * k->left_out);
+	show_kernels_head(fp, k, w);
+	SHOW_SIDES(fp, k, w, "hot pages", pages, "%.0f");
+	SHOW_SIDES(fp, k, w, "ITLB entries a path, mean", mean, "%.1f");
+	SHOW_SIDES(fp, k, w, "  95th percentile", p95, "%.0f");
+	SHOW_SIDES(fp, k, w, "  worst", max, "%.0f");
+	SHOW_SIDES(fp, k, w, "misses a path, estimated", misses, "%.2f");
 	for (uint32_t i = 0; i < k->nr_paths && i < most; i++)
-		show_entries(fp, k, k->paths[i].root, k->paths[i].entries, "%.1f");
+		show_entries(fp, k, w, k->paths[i].root, k->paths[i].entries, "%.1f");
 	if (k->nr_paths > most)
 		fprintf(fp, "and %u more paths (-v lists them)\n", k->nr_paths - most);
 }
