@@ -34,6 +34,14 @@ collects() {	# collects ARGS...: the functions and calls of $dir/text, in $dir/g
 	func vfs_read 1 0
 	call ksys_read - vfs_read 1
 	END
+	# Longer than the symbols' function of that name.
+	text "ffffffff81009110 vfs_read+0x110 ([kernel.kallsyms])" "ffffffff81001105 ksys_read+0x5 ([kernel.kallsyms])"
+	collects
+	diff - "$dir/got" <<-END
+	func vfs_read 1 0
+	call ksys_read 0x4 vfs_read 1
+	END
+	! grep '^touch' "$dir/out"
 	# By the name it would be 0x1010 behind the start.
 	text "ffffffff81001020 vfs_read+0x10 ([kernel.kallsyms])" "ffffffff81001105 ksys_read+0x5 ([kernel.kallsyms])"
 	collects
@@ -50,6 +58,10 @@ collects() {	# collects ARGS...: the functions and calls of $dir/text, in $dir/g
 	call vfs_read 0x33 helper#1 2
 	END
 	[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+	# Not by an offset that is behind the function's end; the unnamed frame lies as before.
+	text "ffffffff81001105 [unknown] ([kernel.kallsyms])" "ffffffff81009010 vfs_read+0x7010 ([kernel.kallsyms])"
+	collects
+	grep -qx "func ksys_read 1 0" "$dir/got"
 }
 
 @test "branches of the first sample lie where its frame shows the kernel to be" {

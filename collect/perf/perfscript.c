@@ -92,6 +92,10 @@ static bool learn_slide(struct script *x, const struct text_frame *f)
 	else if (!symtab_value(x->opts->syms, f->name, &value) || !(s = symtab_find(x->opts->syms, value)) ||
 		 !strcmp(s->name, f->name))
 		return false;
+	/* Behind the function's end the two kernels differ. */
+	s = symtab_find(x->opts->syms, value);
+	if (!s || symtab_find(x->opts->syms, value + f->off) != s)
+		return false;
 	value = f->addr - f->off - value;
 	if (value % PAGE || value == x->slide)
 		return false;
@@ -140,7 +144,7 @@ static void locate_frames(struct script *x)
 				continue;
 			f->located = is_there(x, f);
 			if (!f->located && learn_slide(x, f))
-				moved = f->located = is_there(x, f);
+				moved = f->located = true;
 			if (f->located)
 				f->addr -= x->slide;
 		}
@@ -173,8 +177,10 @@ static struct chain_frame place_of(struct script *x, const struct text_frame *f,
 	if (!f->name)
 		return none;
 	struct chain_frame place = chain_resolve_name(c, f->name, f->module, f->off, is_return && f->has_off);
-	if (!f->has_off)
-		place.off = PROFILE_OFF_UNKNOWN;
+	/* Where the symbols' function is shorter, what follows it is another. */
+	struct chain_frame start = f->off ? chain_resolve_name(c, f->name, f->module, 0, false) : place;
+	if (!f->has_off || place.func != start.func)
+		return (struct chain_frame){ start.func, PROFILE_OFF_UNKNOWN };
 	return place;
 }
 
