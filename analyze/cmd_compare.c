@@ -35,20 +35,14 @@ static const struct opt options[] = {
 	OPT_COMMON
 };
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
-/* 1: an ELF file, 0: something else, -1: cannot be read. */
+/* 1: an ELF file, 0: something else, -1: cannot be read. What is no file can be read once only, so it is left alone. */
 static int is_kernel(const char *path)
 {
 	struct input *in;
+	struct stat st;
 	size_t len;
 
-	if (!strcmp(path, "-") || is_folder(path))
+	if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
 		return 0;
 	in = input_open(path);
 	if (!in)
@@ -103,15 +97,28 @@ static int find_price(struct miss_price *price)
 	return EXIT_DONE;
 }
 
-/* The side called by --base, UINT32_MAX for none; *ok is false when there is no such side. */
-static uint32_t find_base(const struct figures *f, bool *ok)
+/* The side that --base calls by its label, or by its operand as given; UINT32_MAX without --base. */
+static int find_base(const struct figures *f, const char *const *paths, uint32_t *base)
 {
-	*ok = true;
-	for (uint32_t i = 0; opt_base && i < f->nr_sides; i++)
-		if (!strcmp(f->sides[i].label, opt_base))
-			return i;
-	*ok = !opt_base;
-	return UINT32_MAX;
+	uint32_t nr = 0;
+
+	*base = UINT32_MAX;
+	if (!opt_base)
+		return 0;
+	for (uint32_t i = 0; i < f->nr_sides; i++)
+		if (!strcmp(f->sides[i].label, opt_base)) {
+			*base = i;
+			return 0;
+		}
+	for (uint32_t i = f->nr_sides; i-- > 0;)
+		if (!strcmp(paths[f->sides[i].operand], opt_base)) {
+			/* A file given twice is the same either time. */
+			nr += *base == UINT32_MAX || f->sides[i].operand == f->sides[*base].operand;
+			*base = i;
+		}
+	if (!nr)
+		return error("no host or file '%s' among what was read", opt_base);
+	return nr > 1 ? error("--base '%s' has several hosts: name one of them", opt_base) : 0;
 }
 
 static bool any_worse(const struct figures *f, const struct judged *j)
@@ -129,16 +136,13 @@ static bool any_worse(const struct figures *f, const struct judged *j)
 	return false;
 }
 
-static int judge_and_show(const struct figures *f, const struct miss_price *price)
+static int judge_and_show(const struct figures *f, const char *const *paths, const struct miss_price *price)
 {
 	struct judged j;
-	bool ok;
-	uint32_t base = find_base(f, &ok), found = 0;
+	uint32_t base, found = 0;
 
-	if (!ok) {
-		error("no host or file '%s' among what was read", opt_base);
+	if (find_base(f, paths, &base))
 		return EXIT_FAILED;
-	}
 	if (f->nr_sides < 2) {
 		error("nothing to compare: %s",
 		      f->nr_sides ? "there is one host or file only" : "every row is ambiguous");
@@ -176,7 +180,7 @@ static int compare_figures(int argc, char **argv)
 	}
 	if (!ret) {
 		figures_settle(&f, (const char *const *)argv, (uint32_t)argc);
-		ret = judge_and_show(&f, &price);
+		ret = judge_and_show(&f, (const char *const *)argv, &price);
 	}
 	figures_release(&f);
 	return ret;

@@ -407,6 +407,63 @@ perf_run() {
 	[ "$(jq -r .comparisons[0].figures[0].verdict json)" = noise ]
 }
 
+@test "compare: folders in a folder of runs are left out" {
+	mkdir -p runs/sub bare/sub
+	echo 'misses: 1' >runs/1
+	run "$HOTTEXT" compare --json runs runs/1
+	[ "$status" -eq 0 ]
+	[[ $output == *"warning: 'runs/sub' is a folder in a folder: left out"* ]]
+	compare runs runs/1
+	[ "$(jq .comparisons[0].figures[0].base.runs json)" = 1 ]
+	run "$HOTTEXT" compare -q bare runs
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: cannot compare 'bare': the folder is empty" ]
+}
+
+@test "compare: pipes are read once" {
+	echo 'misses: 1' >a
+	echo 'misses: 2' >b
+	compare <(cat a) <(cat b)
+	[ "$(jq -c '.comparisons[0].figures[0] | [.base.median, .other.median]' json)" = '[1,2]' ]
+	compare - b <a
+	[ "$(jq -c '.comparisons[0].figures[0] | [.base.median, .other.median]' json)" = '[1,2]' ]
+}
+
+@test "compare: --base as labelled, and as given" {
+	mkdir runs
+	echo 'misses: 1' >runs/1.txt
+	echo 'misses: 2' >runs/2.txt
+	for base in 2.txt runs/2.txt; do
+		compare --base $base runs/1.txt runs/2.txt
+		[ "$(jq -c '.comparisons[0] | [.base, .figures[0].base.median]' json)" = '["2.txt",2]' ]
+	done
+	compare --base runs/2.txt runs/1.txt runs/2.txt runs/2.txt
+	[ "$(jq -c '[.comparisons[].base] | unique' json)" = '["2.txt (2)"]' ]
+	printf 'a real 1.5\nb real 2.5\n' >hosts
+	run "$HOTTEXT" compare --base hosts hosts runs/1.txt
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: --base 'hosts' has several hosts: name one of them" ]
+}
+
+@test "compare: names in any language, and nothing that steers a terminal" {
+	ue=$'\xc3\xbc' snow=$'\xe2\x98\x83'
+	echo "f${ue}r: 1" >"k$ue"
+	echo "f${ue}r: 2" >"$snow"
+	compare --base "$snow" "k$ue" "$snow"
+	[ "$(jq -r '.comparisons[0] | .base, .other, .figures[0].name' json)" = "$snow"$'\n'"k$ue"$'\n'"f${ue}r" ]
+	# Columns are characters, not bytes.
+	{ echo "f${ue}r: 1"; echo 'abcdefghijklm: 1'; } >a
+	"$HOTTEXT" compare a a >out
+	grep -qx "f${ue}r  *1  *1  *+0 .*" out
+	[ "$(grep -E '^(f|abc)' out | LC_ALL=C sed "s/$ue/u/" | awk '{ print index($0, " 1 ") }' | sort -u | wc -l)" = 1 ]
+	# A control, C1, a bare second byte, an overlong '/', a surrogate, what turns lines round, and a cut character.
+	for bytes in '\x1b' '\xc2\x9b' '\xbf' '\xc0\xaf' '\xed\xa0\x80' '\xe2\x80\xae' '\xc3'; do
+		printf "a${bytes}b: 1\n" >a
+		compare a a
+		[[ $(jq -r '.comparisons[0].figures[0].name' json) =~ ^a[?]+b$ ]] || { echo "$bytes"; false; }
+	done
+}
+
 @test "compare: --no-worse answers no when a figure got worse by more than noise" {
 	seq -f 'misses: %g' 101 104 >low
 	seq -f 'misses: %g' 111 114 >high

@@ -19,14 +19,40 @@ void figures_release(struct figures *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* What files say goes to terminals and into JSON: anything but printable ASCII is shown as '?'. */
+/* How many bytes at s are one printable character of UTF-8; 0: none. */
+static size_t printable(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = *u < 0x80 ? 1 : *u >= 0xf0 ? 4 : *u >= 0xe0 ? 3 : 2;
+	uint32_t c = n == 1 ? *u : *u & (0xffU >> (n + 1));
+
+	if ((*u >= 0x80 && *u < 0xc0) || *u >= 0xf8)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (u[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	/* Controls, and what turns the direction of a line. */
+	return c < ' ' || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069) ? 0 : n;
+}
+
+/* What files say goes to terminals and into JSON: what is not printable is shown as '?', byte by byte. */
 static const char *keep(struct figures *f, const char *s)
 {
 	char *copy = xstrdup(s);
 
-	for (char *p = copy; *p; p++)
-		if (*p < ' ' || *p > '~')
+	for (char *p = copy; *p;) {
+		size_t n = printable(p);
+
+		if (!n)
 			*p = '?';
+		p += n ? n : 1;
+	}
 	const char *kept = index_str(&f->strings, index_add_str(&f->strings, copy));
 	free(copy);
 	return kept;

@@ -133,30 +133,37 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);	/* not by locale, as alphasort() */
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static int read_folder(struct figures *f, uint32_t operand, const char *path)
 {
 	struct dirent **entries;
-	int nr = scandir(path, &entries, is_visible, compare_names), ret = 0;
+	int nr = scandir(path, &entries, is_visible, compare_names), ret = 0, files = 0;
 
 	if (nr < 0)
 		return error("cannot read '%s': %s", path, strerror(errno));
 	for (int i = 0; i < nr; i++) {
 		char *file = path_join(path, entries[i]->d_name);
 
-		if (!ret)
+		if (!ret && is_folder(file)) {
+			warn("'%s' is a folder in a folder: left out", file);
+		} else if (!ret) {
 			ret = read_file(f, operand, file);
+			files++;
+		}
 		free(file);
 		free(entries[i]);
 	}
 	free(entries);
-	return ret || nr ? ret : error("cannot compare '%s': the folder is empty", path);
+	return ret || files ? ret : error("cannot compare '%s': the folder is empty", path);
 }
 
 int read_operand(struct figures *f, uint32_t operand, const char *path)
 {
-	struct stat st;
-
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		return read_folder(f, operand, path);
-	return read_file(f, operand, path);
+	return is_folder(path) ? read_folder(f, operand, path) : read_file(f, operand, path);
 }
