@@ -167,3 +167,14 @@ broken() {
 	"$HOTTEXT" analyze --json --map "$dir/vmlinux.map" --order "$dir/statements" vmlinux p.hot > "$dir/again"
 	grep -o '"addr":"[^"]*"' "$dir/again" | cut -d'"' -f4 | sort | cmp "$dir/given"
 }
+
+@test "plan.json: no absolute path of the command gets in" {
+	"$HOTTEXT" machines generic-4k-32 > "$dir/m.machine"
+	for option in --machine="$dir/m.machine" -m"$dir/m.machine" "--machine $dir/m.machine"; do
+		# shellcheck disable=SC2086
+		"$HOTTEXT" optimize -q --effort 1 $option "$PWD/vmlinux" p.hot -o "$dir/plan" > "$dir/out"
+		option=${option/"$dir/"/}
+		[ "$(jq -r .command "$dir/plan/plan.json")" = "hottext optimize -q --effort 1 $option vmlinux p.hot" ]
+		rm -r "$dir/plan"
+	done
+}

@@ -164,6 +164,20 @@ double plan_saving(double before, double after)
 	return before > 0 ? 100 * (before - after) / before : 0;
 }
 
+/* An argument without its folder where that is absolute, also behind --option= and -o. */
+static char *without_folder(const char *arg, bool is_program)
+{
+	const char *base = strrchr(arg, '/'), *value = arg, *equals = strchr(arg, '=');
+
+	if (!strncmp(arg, "--", 2) && equals)
+		value = equals + 1;
+	else if (arg[0] == '-' && arg[1] && arg[2] == '/')
+		value = arg + 2;
+	if (!base || !base[1] || (*value != '/' && !is_program))
+		return xstrdup(arg);
+	return xasprintf("%.*s%s", is_program ? 0 : (int)(value - arg), arg, base + 1);
+}
+
 void plan_set_command(struct plan *p)
 {
 	FILE *in = fopen("/proc/self/cmdline", "re");
@@ -173,7 +187,6 @@ void plan_set_command(struct plan *p)
 	bool first = true, skip = false;
 
 	while (in && getdelim(&arg, &alloc, '\0', in) > 0) {
-		const char *base = strrchr(arg, '/');
 		bool is_out = !strcmp(arg, "-o") || !strcmp(arg, "--output");
 
 		if (skip || is_out || !strncmp(arg, "--output=", 9) || (!strncmp(arg, "-o", 2) && arg[2])) {
@@ -182,7 +195,9 @@ void plan_set_command(struct plan *p)
 		}
 		if (!first)
 			fputc(' ', fp);
-		shell_put_word(fp, base && base[1] && (first || arg[0] == '/') ? base + 1 : arg);
+		char *word = without_folder(arg, first);
+		shell_put_word(fp, word);
+		free(word);
 		first = false;
 	}
 	if (in)
