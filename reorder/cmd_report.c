@@ -19,9 +19,9 @@
 
 static bool opt_csv, opt_diff, opt_callgraph, opt_pages;
 static const char *opt_output, *opt_syscall, *opt_annotate, *opt_vmlinux;
-static unsigned int opt_nr_pages = DOT_PAGES;
-static struct callgraph_options graph = { .node_percent = 0.5, .edge_percent = 0.1, .nr_nodes = 80 };
-static unsigned int opt_nr_nodes = 80;
+static unsigned int opt_nr_pages;
+static struct callgraph_options graph = { .node_percent = -1, .edge_percent = -1 };	/* not given */
+static unsigned int opt_nr_nodes;
 
 static const struct opt options[] = {
 	{ 'o', "output", "FILE", "write FILE: .html, .svg, .pdf, .png, .dot, .csv, .json or .txt", OPT_STRING,
@@ -50,6 +50,19 @@ static const struct opt options[] = {
 };
 
 enum kind { KIND_TEXT, KIND_JSON, KIND_CSV, KIND_HTML, KIND_DOT, KIND_DRAWN };
+static const char *const kind_names[] = { "text", "JSON", "CSV", "HTML", "DOT", "a drawing" };
+
+enum what { WHAT_PLAN, WHAT_PICTURE, WHAT_DIFF, WHAT_SOURCE };
+static const struct {
+	const char *name;
+	enum kind kind;		/* where nothing is said */
+	unsigned int kinds;	/* bit k: can be had as kind k */
+} whats[] = {
+	{ "a plan", KIND_TEXT, ~0u },
+	{ "a picture", KIND_DOT, 1u << KIND_DOT | 1u << KIND_DRAWN },
+	{ "a difference", KIND_TEXT, 1u << KIND_TEXT | 1u << KIND_JSON },
+	{ "annotated source", KIND_TEXT, 1u << KIND_TEXT },
+};
 
 static const struct {
 	const char *suffix;
@@ -59,29 +72,74 @@ static const struct {
 	{ ".dot", KIND_DOT },  { ".svg", KIND_DRAWN }, { ".pdf", KIND_DRAWN }, { ".png", KIND_DRAWN },
 };
 
-/* What is wanted: by flag, else by the suffix of -o, else text. -1 after reporting. */
-static int output_kind(void)
+/* What is to be shown; -1 after reporting what cannot be at once. */
+static int find_what(void)
 {
-	bool picture = opt_pages || opt_callgraph || opt_syscall;
+	const char *const names[] = { opt_diff ? "--diff" : NULL, opt_annotate ? "--annotate" : NULL,
+				      opt_callgraph ? "--callgraph" : NULL, opt_pages ? "--pages" : NULL };
+	const char *first = NULL;
 
-	if (opt_json)
-		return KIND_JSON;
-	if (opt_csv)
-		return KIND_CSV;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (first && names[i])
+			return usage_error("report", "%s and %s cannot be had at once", first, names[i]), -1;
+		first = first ? first : names[i];
+	}
+	if (opt_syscall && (opt_diff || opt_annotate))
+		return usage_error("report", "--syscall chooses among a picture's paths, %s has none", first), -1;
+	return opt_diff ? WHAT_DIFF : opt_annotate ? WHAT_SOURCE : first || opt_syscall ? WHAT_PICTURE : WHAT_PLAN;
+}
+
+/* By flag, else by the suffix of -o, else what suits best. -1 after reporting. */
+static int output_kind(enum what what)
+{
 	const char *dot = opt_output ? strrchr(opt_output, '.') : NULL;
+	int kind = opt_json ? KIND_JSON : opt_csv ? KIND_CSV : -1, named = -1;
+
+	if (dot && strchr(dot, '/'))
+		dot = NULL;
 	for (size_t i = 0; dot && i < ARRAY_SIZE(suffixes); i++)
 		if (!strcmp(dot, suffixes[i].suffix))
-			return picture && suffixes[i].kind < KIND_DOT ? KIND_DOT : (int)suffixes[i].kind;
-	if (picture)
-		return KIND_DOT;
-	if (dot && !strchr(dot, '/') && strcmp(opt_output, "-"))
+			named = (int)suffixes[i].kind;
+	if (opt_json && opt_csv)
+		return usage_error("report", "--json and --csv cannot be had at once"), -1;
+	/* Whatever is text may be called .txt. */
+	if (kind >= 0 && named > KIND_TEXT && named != kind)
+		return usage_error("report", "'%s' is a name for %s, not for %s", opt_output, kind_names[named],
+				   kind_names[kind]), -1;
+	if (kind < 0 && named < 0 && dot)
 		return usage_error("report", "no format goes by the suffix '%s'", dot), -1;
-	return KIND_TEXT;
+	if (kind < 0)
+		kind = named < 0 ? (int)whats[what].kind : named;
+	if (!(whats[what].kinds >> kind & 1))
+		return usage_error("report", "%s cannot be had as %s", whats[what].name, kind_names[kind]), -1;
+	return kind;
+}
+
+/* Options that would be passed over. */
+static int check_options(enum kind kind)
+{
+	const char *of_graph = graph.focus ? "--focus" : graph.ignore ? "--ignore" :
+			       graph.node_percent >= 0 ? "--node-percent" : graph.edge_percent >= 0 ? "--edge-percent" :
+			       opt_nr_nodes ? "--nodes" : NULL;
+
+	if (of_graph && !opt_callgraph)
+		return usage_error("report", "%s wants --callgraph", of_graph);
+	if (opt_nr_pages && (opt_callgraph || kind < KIND_DOT))
+		return usage_error("report", "--page-count wants a picture of pages");
+	if (opt_annotate && !opt_vmlinux)
+		return usage_error("report", "--annotate wants --vmlinux FILE");
+	if (opt_vmlinux && !opt_annotate)
+		return usage_error("report", "--vmlinux wants --annotate FUNCTION");
+	if (!opt_nr_pages)
+		opt_nr_pages = DOT_PAGES;
+	graph.nr_nodes = opt_nr_nodes ? opt_nr_nodes : 80;
+	graph.node_percent = graph.node_percent >= 0 ? graph.node_percent : 0.5;
+	graph.edge_percent = graph.edge_percent >= 0 ? graph.edge_percent : 0.1;
+	return 0;
 }
 
 static void put_picture(const struct view *v, FILE *fp)
 {
-	graph.nr_nodes = opt_nr_nodes;
 	if (opt_callgraph)
 		dot_callgraph(v, &graph, fp);
 	else
@@ -124,14 +182,11 @@ static void put_plan(const struct plan *p, enum kind kind, FILE *fp)
 		report_text(p, fp, text_style_for(fp));
 }
 
-static int show(const struct plan *p)
+static int show(const struct plan *p, enum kind kind)
 {
-	int kind = output_kind();
 	struct outfile out;
 	struct view v;
 
-	if (kind < 0)
-		return EXIT_USAGE;
 	if (view_init(&v, p, opt_syscall))
 		return EXIT_FAILED;
 	int ret = kind == KIND_DRAWN ? draw(&v) : outfile_init(&out, opt_output);
@@ -139,7 +194,7 @@ static int show(const struct plan *p)
 		if (kind == KIND_DOT)
 			put_picture(&v, out.fp);
 		else
-			put_plan(p, (enum kind)kind, out.fp);
+			put_plan(p, kind, out.fp);
 		ret = outfile_commit(&out);
 	}
 	view_release(&v);
@@ -169,8 +224,6 @@ static int annotate(const struct plan *p)
 {
 	struct outfile out;
 
-	if (!opt_vmlinux)
-		return usage_error("report", "--annotate wants --vmlinux FILE");
 	if (outfile_init(&out, opt_output))
 		return EXIT_FAILED;
 	if (report_annotate(p, opt_vmlinux, opt_annotate, out.fp, text_style_for(out.fp))) {
@@ -183,10 +236,15 @@ static int annotate(const struct plan *p)
 static int run(int argc, char **argv)
 {
 	struct plan p;
-	int ret;
+	int ret, kind, what = find_what();
 
+	if (what < 0)
+		return EXIT_USAGE;
 	if (argc != (opt_diff ? 2 : 1))
 		return usage_error("report", opt_diff ? "--diff wants two plans" : "wants one PLAN");
+	kind = output_kind((enum what)what);
+	if (kind < 0 || check_options((enum kind)kind))
+		return EXIT_USAGE;
 	if (plan_read_json(&p, argv[0]))
 		return EXIT_FAILED;
 	if (opt_diff)
@@ -194,7 +252,7 @@ static int run(int argc, char **argv)
 	else if (opt_annotate)
 		ret = annotate(&p);
 	else
-		ret = show(&p);
+		ret = show(&p, (enum kind)kind);
 	plan_release(&p);
 	return ret;
 }

@@ -43,10 +43,19 @@ hostile() {
 @test "report: bars and colour on a terminal only, NO_COLOR honoured" {
 	command -v script >/dev/null || skip "script is not installed"
 	script -qec true /dev/null >/dev/null 2>&1 || skip "no pseudo-terminal can be had here"
+	export LC_ALL=C.UTF-8
 	run -0 env -u NO_COLOR TERM=xterm script -qec "$HOTTEXT report plan" /dev/null
 	[[ $output == *$'\033['* && $output == *"█"* ]]
 	run -0 env NO_COLOR=1 TERM=xterm script -qec "$HOTTEXT report plan" /dev/null
 	[[ $output != *$'\033['* && $output == *"█"* ]]
+	# Bars where the terminal shows them only: the first variable that is set says.
+	local bars="$HOTTEXT report plan"
+	run -0 env LC_ALL=C LANG=de_DE.UTF-8 TERM=xterm script -qec "$bars" /dev/null
+	[[ $output == *$'\033['* && $output != *"█"* ]]
+	run -0 env -u LC_ALL -u LC_CTYPE -u LANG TERM=xterm script -qec "$bars" /dev/null
+	[[ $output != *"█"* ]]
+	run -0 env LC_ALL= LC_CTYPE=en_US.utf8 LANG=C TERM=xterm script -qec "$bars" /dev/null
+	[[ $output == *"█"* ]]
 }
 
 @test "report: --json gives the plan back, unchanged" {
@@ -109,6 +118,72 @@ hostile() {
 	grep -qF 'f\u003cb\u003e' x.html
 }
 
+@test "report: hostile words where a plan has few that are known" {
+	mkdir odd
+	sed 's/"kind":"syscall"/"kind":"a,\\"b\\u001b[2J"/; s/"tool": "[^"]*"/"tool": "x\\ndigraph {"/
+		s/"algorithm": "pack"/"algorithm": "p\\u001b[2Jk"/; s/"release":"6.1.0-made-up"/"release":"6\\u001b[2J.1"/' \
+		plan/plan.json >odd/plan.json
+	run -0 "$HOTTEXT" report odd
+	[[ $output == *"p?[2Jk, effort 3"* && $output == *' a,"b?[2J '* && $output != *$'\033'* ]]
+	run -0 "$HOTTEXT" report --diff plan odd
+	[[ $output == *"6?[2J.1"* && $output != *$'\033'* ]]
+	"$HOTTEXT" report --csv odd >odd.csv
+	grep -qF ',"a,""b' odd.csv
+	for o in --pages --callgraph; do
+		"$HOTTEXT" report $o odd >x.dot
+		[ "$(head -n1 x.dot)" = '// x?digraph {: draw with `dot -Tsvg -O FILE`' ]
+		[ "$(grep -c digraph x.dot)" -eq 2 ]
+	done
+}
+
+@test "report: what cannot be had so is wrong usage, before a plan is read" {
+	while IFS='|' read -r options says; do
+		# shellcheck disable=SC2086
+		run -2 "$HOTTEXT" report $options nowhere
+		[ "$output" = "hottext: report: $says; try 'hottext report --help'" ]
+	done <<-'END'
+		--pages -o x.html|a picture cannot be had as HTML
+		--pages --csv|a picture cannot be had as CSV
+		--syscall read -j|a picture cannot be had as JSON
+		--callgraph -o x.txt|a picture cannot be had as text
+		--diff plan -o d.svg|a difference cannot be had as a drawing
+		--diff plan --csv|a difference cannot be had as CSV
+		--annotate f --vmlinux k -j|annotated source cannot be had as JSON
+		--annotate f --vmlinux k -o x.html|annotated source cannot be had as HTML
+		--csv -o x.html|'x.html' is a name for HTML, not for CSV
+		-j --csv|--json and --csv cannot be had at once
+		--pages -o x.gif|no format goes by the suffix '.gif'
+		--diff plan --pages|--diff and --pages cannot be had at once
+		--callgraph --pages|--callgraph and --pages cannot be had at once
+		--diff plan --syscall read|--syscall chooses among a picture's paths, --diff has none
+		--focus f|--focus wants --callgraph
+		--pages --ignore f|--ignore wants --callgraph
+		--node-percent 1|--node-percent wants --callgraph
+		--edge-percent 0|--edge-percent wants --callgraph
+		--nodes 80|--nodes wants --callgraph
+		--callgraph --page-count 24|--page-count wants a picture of pages
+		--page-count 24|--page-count wants a picture of pages
+		--vmlinux k|--vmlinux wants --annotate FUNCTION
+	END
+	for f in x.txt x.csv ./x /dev/null; do
+		"$HOTTEXT" report --csv -o "$f" plan
+	done
+	"$HOTTEXT" report --page-count 3 -o x.dot plan
+}
+
+@test "report: --focus follows a chain of 100,000 calls in one sweep" {
+	mkdir chain
+	# Edges in the order that one sweep over them a level takes longest for.
+	awk -v functions=100000 -v pages=900 -v roots=1 -f "$HERE/plan.awk" /dev/null | awk '
+		/"edges":/ { printf " \"edges\": ["; for (i = 99999; i > 0; i--) printf "%s[%d,%d,1]", i < 99999 ? "," : "", i - 1, i; print "]"; skip = 1; next }
+		skip && /^ \]/ { next }
+		skip && /^ *\[/ { next }
+		{ print }' >chain/plan.json
+	first=$(sed -n 's/^ *{"name":"\([^"]*\)".*/\1/p' chain/plan.json | head -n1)
+	( ulimit -t 12; "$HOTTEXT" report --callgraph --focus "$first" --nodes 10 chain >x.dot )
+	grep -q ' of 100000 functions' x.dot
+}
+
 @test "report: draws svg, pdf and png by suffix" {
 	have_dot
 	for f in svg pdf png; do
@@ -122,7 +197,7 @@ hostile() {
 @test "report: without graphviz says how to draw, and still writes DOT" {
 	mkdir empty
 	run -1 env PATH="$PWD/empty" "$HOTTEXT" report -o x.svg plan
-	[[ $output == *"install graphviz"* ]]
+	[[ $output == *"graphviz is not installed"* ]]
 	[ ! -e x.svg ]
 	env PATH="$PWD/empty" "$HOTTEXT" report -o x.dot plan
 	[ -s x.dot ]
@@ -154,7 +229,7 @@ hostile() {
 	run -0 "$HOTTEXT" report --diff plan other
 	[[ $output == *"drift"* && $output == *"newly hot"* ]]
 	run -0 "$HOTTEXT" report --diff plan plan
-	[[ $output == *"drift     0.0 %"* && $output == *"400 hot in both, 0 newly hot, 0 no longer"* ]]
+	[[ $output == *"drift     0.0 %"* && $output == *"units     400 hot in both, 0 newly hot, 0 no longer"* ]]
 	"$HOTTEXT" report --diff --json plan other >a.json
 	"$HOTTEXT" report --diff --json plan other >b.json
 	cmp a.json b.json

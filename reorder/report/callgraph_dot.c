@@ -55,20 +55,28 @@ static void add_up(struct graph *g)
 static void reach(const struct graph *g, bool *mark, bool forward)
 {
 	const struct plan *p = g->v->p;
-	bool changed = true;
+	uint32_t *first = xcalloc((size_t)p->nr_units + 1, sizeof(*first));	/* [unit]: of its neighbours in next[] */
+	uint32_t *next = xcalloc(p->nr_edges, sizeof(*next)), *queue = xcalloc(p->nr_units, sizeof(*queue)), nr = 0;
 
-	while (changed) {
-		changed = false;
-		for (uint32_t i = 0; i < p->nr_edges; i++) {
-			uint32_t a = forward ? p->edges[i].from : p->edges[i].to;
-			uint32_t b = forward ? p->edges[i].to : p->edges[i].from;
-
-			if (!mark[a] || mark[b] || !in_view(g, b))
+	for (uint32_t i = 0; i < p->nr_edges; i++)
+		first[forward ? p->edges[i].from : p->edges[i].to]++;
+	for (uint32_t i = 0; i < p->nr_units; i++)
+		first[i + 1] += first[i];	/* where its neighbours end, until they are filled in from there */
+	for (uint32_t i = 0; i < p->nr_edges; i++)
+		next[--first[forward ? p->edges[i].from : p->edges[i].to]] = forward ? p->edges[i].to : p->edges[i].from;
+	for (uint32_t i = 0; i < p->nr_units; i++)
+		if (mark[i])
+			queue[nr++] = i;
+	for (uint32_t done = 0; done < nr; done++)
+		for (uint32_t k = first[queue[done]]; k < first[queue[done] + 1]; k++) {
+			if (mark[next[k]] || !in_view(g, next[k]))
 				continue;
-			mark[b] = true;
-			changed = true;
+			mark[next[k]] = true;
+			queue[nr++] = next[k];
 		}
-	}
+	free(first);
+	free(next);
+	free(queue);
 }
 
 static void apply_focus(struct graph *g)
@@ -216,14 +224,14 @@ void dot_callgraph(const struct view *v, const struct callgraph_options *o, FILE
 	g.out = xcalloc(nr, sizeof(*g.out));
 	add_up(&g);
 	choose(&g);
-	fprintf(fp,
-		"// %s: draw with `dot -Tsvg -O FILE`\ndigraph callgraph {\n"
+	fputs("// ", fp);
+	put_text(fp, v->p->tool, 0);
+	fputs(": draw with `dot -Tsvg -O FILE`\ndigraph callgraph {\n"
 		"graph [labelloc=t, labeljust=l, fontname=\"Helvetica\", fontsize=10, fontcolor=\"#22252b\", "
 		"bgcolor=\"#fbfaf8\", pad=0.4, nodesep=0.2, ranksep=0.5, tooltip=\" \"];\n"
 		"node [shape=box, style=\"filled,rounded\", penwidth=0, fontname=\"Helvetica\", "
 		"margin=\"0.12,0.06\"];\n"
-		"edge [color=\"#2b4c7e99\", fontname=\"Helvetica\", fontsize=7, fontcolor=\"#6b6f76\"];\n",
-		v->p->tool);
+		"edge [color=\"#2b4c7e99\", fontname=\"Helvetica\", fontsize=7, fontcolor=\"#6b6f76\"];\n", fp);
 	put_title(&g, fp);
 	for (uint32_t i = 0; i < nr; i++)
 		if (g.keep[i])

@@ -28,7 +28,7 @@ struct diff {
 	struct pair *paths;	/* in both: by the change that its share of b makes of it */
 	struct pair *news, *gone;	/* functions hot in one only, by heat */
 	uint32_t nr_paths, nr_news, nr_gone;
-	uint32_t nr_both;	/* functions hot in both */
+	uint32_t nr_both;	/* units hot in both */
 	double drift;		/* share of path weight that went elsewhere, 0..1 */
 };
 
@@ -174,6 +174,19 @@ static void put_entries(FILE *fp, struct text_style st, const char *what, double
 	put_row(fp, st, what, format_entries(sa, a), format_entries(sb, b), a, b);
 }
 
+static void put_names(FILE *fp, const char *what, const char *a, const char *b)
+{
+	put_text(fp, what, 36);
+	for (int i = 0; i < 2; i++) {
+		const char *s = i ? b : a;
+		size_t width = text_width(s);
+
+		fprintf(fp, "%*s", i + (width < 14 ? 14 - (int)width : 0), "");
+		put_text(fp, s, width > 14 ? 14 : 0);
+	}
+	fputc('\n', fp);
+}
+
 static void put_totals(const struct diff *d, FILE *fp, struct text_style st)
 {
 	const struct plan *a = d->a, *b = d->b;
@@ -182,10 +195,8 @@ static void put_totals(const struct diff *d, FILE *fp, struct text_style st)
 	dim(fp, st);
 	fprintf(fp, "%-36s%14s %14s %9s\n", "plans, both after reordering", "A", "B", "saved");
 	plain(fp, st);
-	put_text(fp, "kernel", 36);
-	fprintf(fp, "%14.14s %14.14s\n", a->vmlinux.release, b->vmlinux.release);
-	put_text(fp, "machine", 36);
-	fprintf(fp, "%14.14s %14.14s\n", a->machine.name, b->machine.name);
+	put_names(fp, "kernel", a->vmlinux.release, b->vmlinux.release);
+	put_names(fp, "machine", a->machine.name, b->machine.name);
 	put_count(fp, st, "hot pages", a->after.pages, b->after.pages);
 	put_entries(fp, st, "ITLB entries per path, mean", a->after.mean, b->after.mean);
 	put_entries(fp, st, "  95th percentile", a->after.p95, b->after.p95);
@@ -194,7 +205,7 @@ static void put_totals(const struct diff *d, FILE *fp, struct text_style st)
 	put_count(fp, st, "hot functions", a->hot.functions, b->hot.functions);
 	fprintf(fp, "\ndrift     %s of the weight of paths went to other paths\n",
 		format_percent(text, 100 * d->drift));
-	fprintf(fp, "functions %" PRIu32 " hot in both, %" PRIu32 " newly hot, %" PRIu32 " no longer\n",
+	fprintf(fp, "units     %" PRIu32 " hot in both, %" PRIu32 " newly hot, %" PRIu32 " no longer\n",
 		d->nr_both, d->nr_news, d->nr_gone);
 	if (a->machine.page_bytes != b->machine.page_bytes)
 		fprintf(fp, "machines  differ in page size: entries cannot be compared\n");
@@ -222,7 +233,9 @@ static void put_paths(const struct diff *d, bool up, FILE *fp, struct text_style
 			plain(fp, st);
 		}
 		put_text(fp, pb->root, 28);
-		fprintf(fp, " %-10s %8s %8s %8s %8s\n", pb->kind, format_entries(sa, pa->entries_after),
+		fputc(' ', fp);
+		put_text(fp, pb->kind, 10);
+		fprintf(fp, " %8s %8s %8s %8s\n", format_entries(sa, pa->entries_after),
 			format_entries(sb, pb->entries_after),
 			format_percent(sh[0], 100 * share(d->a, pr->a)),
 			format_percent(sh[1], 100 * share(d->b, pr->b)));

@@ -536,13 +536,15 @@ void dot_pages(const struct view *v, uint32_t nr_pages, FILE *fp)
 	char *title = view_title(v);
 	double y, full = 0;
 
+	fputs("// ", fp);
+	put_text(fp, v->p->tool, 0);
 	fprintf(fp,
-		"// %s: draw with `dot -Tsvg -O FILE`\ndigraph hotpages {\n"
+		": draw with `dot -Tsvg -O FILE`\ndigraph hotpages {\n"
 		"graph [layout=nop2, bgcolor=\"#fbfaf8\", pad=0.4, fontname=\"Helvetica\", tooltip=\" \"];\n"
 		"node [shape=box, style=filled, fixedsize=true, penwidth=0, label=\"\", margin=0, "
 		"fontname=\"Helvetica\", "
 		"fontsize=7, tooltip=\" \"];\nedge [color=\"%s59\"];\n",
-		v->p->tool, EDGE);
+		EDGE);
 	put_line(&c, 0, 0, 22, INK, title);
 	free(title);
 	y = put_scale(&c, 38);

@@ -11,8 +11,8 @@ struct opt_list;
 struct plan;
 
 struct text_style {
-	bool bars;	/* a terminal reads it */
-	bool colour;	/* and NO_COLOR is not set (https://no-color.org) */
+	bool bars;	/* a terminal reads it that shows UTF-8 */
+	bool colour;	/* a terminal reads it, and NO_COLOR is not set (https://no-color.org) */
 };
 
 /* The style for a stream. */

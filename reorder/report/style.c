@@ -5,12 +5,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/mem.h"
+
+/* Whether the terminal shows UTF-8, as far as the environment says (POSIX's order of these). */
+static bool is_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *s = getenv(names[i]);
+
+		if (s && *s)
+			return strcasestr(s, "utf-8") || strcasestr(s, "utf8");
+	}
+	return false;
+}
+
 struct text_style text_style_for(FILE *fp)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	bool tty = isatty(fileno(fp));
 
-	return (struct text_style){ tty,
+	return (struct text_style){ tty && is_utf8(),
 				    tty && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) };
 }
 

@@ -31,7 +31,9 @@ static void put_head(const struct plan *p, FILE *fp, struct text_style st)
 		fprintf(fp, "%s%" PRIu32, i ? " + " : ", ", m->levels[i].entries);
 	if (m->nr_levels)
 		fprintf(fp, " entries");
-	fprintf(fp, "), %s, effort %" PRIu32 "\n\n", p->algorithm, p->effort);
+	fputs("), ", fp);
+	put_text(fp, p->algorithm, 0);
+	fprintf(fp, ", effort %" PRIu32 "\n\n", p->effort);
 }
 
 /* "before after saved" of a row; red where it got worse. */
@@ -236,7 +238,8 @@ static void put_paths(const struct plan *p, FILE *fp, struct text_style st)
 		double saved = path->entries_before - path->entries_after;
 
 		put_text(fp, path->root, PATH_COLUMN);
-		fprintf(fp, " %-10s", path->kind);
+		fputc(' ', fp);
+		put_text(fp, path->kind, 10);
 		fprintf(fp, " %8s", format_percent(share, p->path_weight ?
 			100 * (double)path->weight / (double)p->path_weight : 0));
 		fprintf(fp, " %8s %8s ", format_entries(b, path->entries_before),
@@ -287,10 +290,12 @@ void report_csv(const struct plan *p, FILE *fp)
 		put_csv(fp, path->root);
 		fputc(',', fp);
 		put_csv(fp, path->symbol);
+		fputc(',', fp);
+		put_csv(fp, path->kind);
 		fprintf(fp,
-			",%s,%" PRIu64 ",%.6f,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.3f,%.3f,%" PRIu32
+			",%" PRIu64 ",%.6f,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.3f,%.3f,%" PRIu32
 			",%" PRIu32 ",%.2f\n",
-			path->kind, path->weight,
+			path->weight,
 			p->path_weight ? (double)path->weight / (double)p->path_weight : 0, path->variants,
 			path->nr_uses, path->touched, path->entries_before, path->entries_after,
 			path->max_before, path->max_after,
