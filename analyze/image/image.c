@@ -73,27 +73,6 @@ static char *find_map(const char *vmlinux)
 	return NULL;
 }
 
-/* Read a map; one that nobody named is done without where it is damaged, which is a warning. */
-static int read_map(struct linkmap *map, const char *path, bool wanted)
-{
-	static const char head[] = "hottext: ";
-	FILE *was = error_stream;
-	size_t size;
-	char *said;
-
-	if (wanted)
-		return linkmap_read(map, path);
-	error_stream = text_open(&said, &size);
-	int ret = linkmap_read(map, path);
-	text_close(error_stream, &said);
-	error_stream = was;
-	if (ret < 0)
-		warn("%.*s; units are inferred from symbols", (int)strcspn(said + sizeof(head) - 1, "\n"),
-		     said + sizeof(head) - 1);
-	free(said);
-	return ret;
-}
-
 /* 1: units are made; 0: go on without a map; -1: reported. */
 static int try_map(struct image *img, const char *path, bool wanted, const char *vmlinux,
 		   const struct image_options *opts, const struct code *t)
@@ -102,8 +81,12 @@ static int try_map(struct image *img, const char *path, bool wanted, const char 
 	char *why = NULL, *dir;
 	int ret;
 
-	if (read_map(&map, path, wanted) < 0)
-		return wanted ? -1 : 0;
+	if (linkmap_read(&map, path) < 0) {
+		if (!wanted)
+			note("'%s' was taken since it lies beside '%s': without it units are inferred from symbols", path,
+			     vmlinux);
+		return -1;
+	}
 	if (map_matches(img, &map, t, &why)) {
 		dir = opts->objects ? xstrdup(opts->objects) : folder_of(path);
 		ret = units_from_map(img, &map, dir, t) < 0 ? -1 : 1;
