@@ -115,8 +115,16 @@ warns() {
 	mkdir -p "$dir/vmlinux.o" "$dir/a.ko"
 	printf '.section .text.a,"ax"\na: nop\n.section .text.b,"ax"\nb: nop\n' | as -o "$dir/in.o" -
 	echo 'SECTIONS { __ksymtab 0 : { *(SORT(___ksymtab+*)) } }' > "$dir/module.lds"
-	says 1 "cannot write '$dir/vmlinux.o': Is a directory" ld -r -o "$dir/vmlinux.o" "$dir/in.o"
-	says 1 "cannot write '$dir/a.ko': Is a directory" ld -r -T "$dir/module.lds" -o "$dir/a.ko" "$dir/in.o"
+	# The linker's own words.
+	for line in "-r -o $dir/vmlinux.o" "-r -T $dir/module.lds -o $dir/a.ko"; do
+		# shellcheck disable=SC2086 # words
+		! ld $line "$dir/in.o" 2> "$dir/want" || false
+		status=0
+		# shellcheck disable=SC2086
+		"$HOTTEXT" ld $line "$dir/in.o" 2> "$dir/err" || status=$?
+		[ $status -eq 1 ]
+		cmp "$dir/want" "$dir/err"
+	done
 	[ "$(ls "$dir" | grep -c hottext-)" -eq 0 ]
 }
 
