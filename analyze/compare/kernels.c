@@ -279,7 +279,8 @@ static void keep_common(struct kernels *k, const struct found *found)
 	keep_items(&from, func, &k->profile);
 	k->left_out = out / found->total;
 	if (k->left_out >= KERNELS_LEFT_OUT_MIN)
-		warn("%.1f %% of the profile is found in some kernels only: left out of all", 100 * k->left_out);
+		warn("%.1f %% of the profile is found in some kernels only: left out of all",
+		     100 * k->left_out);
 	free(func);
 	profile_release(&from);
 }
@@ -287,10 +288,11 @@ static void keep_common(struct kernels *k, const struct found *found)
 static int match_all(struct counting *c, const struct image *images, const char *profile)
 {
 	struct profile *p = &c->k->profile;
-	struct found found = { xcalloc(p->names.nr_keys, sizeof(bool)), xcalloc(p->names.nr_keys, sizeof(bool)), 0 };
+	uint32_t nr = p->names.nr_keys;
+	struct found found = { xcalloc(nr, sizeof(bool)), xcalloc(nr, sizeof(bool)), 0 };
 	int ret = 0;
 
-	for (uint32_t i = 0; i < p->names.nr_keys; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		found.all[i] = true;
 		found.total += func_weight(p, i);
 	}
@@ -305,7 +307,8 @@ static int match_all(struct counting *c, const struct image *images, const char 
 	return ret;
 }
 
-static int read_kernel(struct counting *c, struct image *img, const char *const *paths, const struct image *first)
+static int read_kernel(struct counting *c, struct image *img, const char *const *paths,
+		       const struct image *first)
 {
 	struct image_options defaults = { NULL, NULL, false };
 

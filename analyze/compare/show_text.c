@@ -318,7 +318,7 @@ void show_figures(FILE *fp, const struct figures *f, const struct judged *j, con
 		     f->not_understood);
 }
 
-/* Widths of the first column and of a kernel's: what is longer than any sensible width sticks out, none is cut. */
+/* Widths of the first column and of a kernel's. */
 struct widths {
 	int name, side;
 };
@@ -334,8 +334,8 @@ static struct widths kernel_widths(const struct kernels *k, uint32_t most)
 	return w;
 }
 
-static void show_entries(FILE *fp, const struct kernels *k, struct widths w, const char *name, const double *entries,
-			 const char *format)
+static void show_entries(FILE *fp, const struct kernels *k, struct widths w, const char *name,
+			 const double *entries, const char *format)
 {
 	show_name(fp, name, w.name);
 	for (uint32_t s = 0; s < k->nr_sides; s++) {
@@ -357,8 +357,10 @@ static void show_kernels_head(FILE *fp, const struct kernels *k, struct widths w
 {
 	fprintf(fp, "%-*s", w.name, "");
 	for (uint32_t s = 0; s < k->nr_sides; s++) {
-		fprintf(fp, " %*s", w.side > columns(k->sides[s].label) ? w.side - columns(k->sides[s].label) : 0, "");
-		fputs(k->sides[s].label, fp);
+		const char *label = k->sides[s].label;
+		int columns_free = w.side - columns(label);
+
+		fprintf(fp, " %*s%s", columns_free > 0 ? columns_free : 0, "", label);
 	}
 	fprintf(fp, "\n%-*s", w.name, "profile found");
 	for (uint32_t s = 0; s < k->nr_sides; s++)
