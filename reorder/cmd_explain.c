@@ -17,6 +17,7 @@
 #include "reorder/commands.h"
 #include "reorder/explain/explain.h"
 #include "reorder/plan/plan.h"
+#include "reorder/report/format.h"
 
 enum { SIMILAR = 5 };
 
@@ -98,12 +99,16 @@ static void print_cold(const struct image *img, uint32_t func)
 {
 	const struct func *f = &img->funcs[func];
 
-	printf("%s\n  not hot   nothing in the profile has it, and nothing in the profile makes it likely\n", f->id);
+	put_text(stdout, f->id, 0);
+	printf("\n  not hot   nothing in the profile has it, and nothing in the profile makes it likely\n");
 	if (f->unit != INDEX_NONE) {
 		const struct unit *u = &img->units[f->unit];
 
-		printf("  unit      %s%s%s, %" PRIu32 " bytes, group %s%s%s\n", u->section, u->object ? " of " : "",
-		       u->object ? u->object : "", u->size, group_names[u->group], u->movable ? "" : "; would stay: ",
+		printf("  unit      ");
+		put_text(stdout, u->section, 0);
+		printf("%s", u->object ? " of " : "");
+		put_text(stdout, u->object ? u->object : "", 0);
+		printf(", %" PRIu32 " bytes, group %s%s%s\n", u->size, group_names[u->group], u->movable ? "" : "; would stay: ",
 		       u->movable ? "" : u->why_fixed);
 	}
 	printf("  linked at 0x%" PRIx64 "\n", f->addr);
@@ -133,8 +138,10 @@ static void print_similar(const struct plan *p, const char *name)
 	const char *names[SIMILAR];
 	uint32_t nr = explain_similar(p, name, names, SIMILAR);
 
-	for (uint32_t i = 0; i < nr; i++)
-		printf("%s%s", i ? ", " : "  similar   ", names[i]);
+	for (uint32_t i = 0; i < nr; i++) {
+		printf("%s", i ? ", " : "  similar   ");
+		put_text(stdout, names[i], 0);
+	}
 	if (nr)
 		putchar('\n');
 }

@@ -108,6 +108,15 @@ small_plan() {
 	run -1 "$HOTTEXT" explain small helper@a.c
 }
 
+@test "names of a plan cannot drive a terminal" {
+	small_plan
+	sed -i 's/"top"/"top\\u001b[2J"/g' small/plan.json
+	run -3 "$HOTTEXT" explain small to
+	[[ $output == *"similar   "*"top?[2J"* && $output != *$'\033'* ]]
+	run -0 "$HOTTEXT" explain small $'top\033[2J'
+	[[ $output == *"top?[2J"* && $output != *$'\033'* ]]
+}
+
 @test "lost: in the profile, but not in the kernel" {
 	small_plan
 	run -3 "$HOTTEXT" explain small gone
