@@ -3,9 +3,7 @@
 # allows to be added or left out is read.
 bats_require_minimum_version 1.5.0
 load kernel.bash
-HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
-DATA=$BATS_TEST_DIRNAME/data
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Small synthetic kernels for the linker's tests: assembled in a folder of the test's own.
 
-HOTTEXT=${HOTTEXT:-hottext}
-case $HOTTEXT in /*) ;; *) HOTTEXT=$PWD/$HOTTEXT ;; esac
-DATA=$PWD/tests/data
+TESTS=${BATS_TEST_DIRNAME:-$PWD/tests}
+HOTTEXT=$(realpath "${HOTTEXT:-$TESTS/../hottext}")
+DATA=$TESTS/data
 AS=${AS:-as}
 
 # section NAME LABEL BYTES [ALIGN]: one function in a section of its own.

@@ -5,9 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load kernel.bash
-HOTTEXT=$(realpath "${HOTTEXT:-$BATS_TEST_DIRNAME/../hottext}")
 SAMPLE=$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64
-DATA=$BATS_TEST_DIRNAME/data
 MACHINE=generic-4k-32
 
 setup_file() {
