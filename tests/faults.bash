@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Loaded by tests that let calls and allocations fail (tests/faults/).
 
-export ASAN_OPTIONS=detect_leaks=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 # A run that is killed while it leaves its counts would spoil those of all others.
 export GCOV_PREFIX=$BATS_RUN_TMPDIR/gcov
 

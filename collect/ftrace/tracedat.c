@@ -414,8 +414,6 @@ static void silence_others(void)
 	dup2(null, STDERR_FILENO);
 }
 
-extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
-
 /* In a process of its own: read, and leave the profile as text. Never returns. */
 static void child(int fd, FILE *out, const char *name, const struct collect_options *opts)
 {
@@ -425,8 +423,6 @@ static void child(int fd, FILE *out, const char *name, const struct collect_opti
 	signal(SIGSEGV, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);
-	if (__sanitizer_set_death_callback)
-		__sanitizer_set_death_callback(abort);
 	silence_others();
 	if (read_fd(fd, name, opts, &p) < 0)
 		_exit(EXIT_FAILED);

@@ -16,7 +16,8 @@ shift 3
 fuzz()
 {
 	local limit=1024 options=handle_abort=1
-	[ "$1" != tracedat ] || limit=1000000 options=$options:allocator_may_return_null=1:quarantine_size_mb=1
+	[ "$1" != tracedat ] ||
+		limit=1000000 options=$options:allocator_may_return_null=1:quarantine_size_mb=1:log_path=$work/report-$1
 	FUZZ_TARGET=$1 ASAN_OPTIONS=$options "$fuzzer" -close_fd_mask=3 -max_total_time="$seconds" -timeout=10 \
 		-malloc_limit_mb=$limit -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$work/$1-" \
 		-print_final_stats=1 "$work/$1" "tests/corpus/$1" < /dev/null
@@ -35,6 +36,7 @@ for target; do
 	touch "$log"
 	{ time fuzz "$target"; } > "$log.now" 2>&1 && [ -z "$(new_findings "$target" "$log")" ] ||
 		{ found="a finding, see $log"; findings=1; status=1; }
+	rm -f "$work/report-$target".*
 	mv "$log.now" "$log"
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
 	# A finding ends a run without its figures.
