@@ -165,8 +165,8 @@ static const char *read_strings(struct kernel *k, size_t section, size_t *size)
 
 	if (!data)
 		return NULL;
-	*size = data->d_size;
-	return symtab_keep_bytes(k->st, data->d_size ? data->d_buf : "", data->d_size);
+	*size = data->d_buf ? data->d_size : 0;		/* of a section without bytes in the file libelf tells a size, too */
+	return symtab_keep_bytes(k->st, *size ? data->d_buf : "", *size);
 }
 
 static int read_symbols(struct kernel *k, const struct section *s)

@@ -41,6 +41,7 @@ damaged() {
 	damaged .text.sh_addr=0xfffffffffffff000 .text.sh_size=0x2000 -- "a section wraps around the address space"
 	damaged .symtab.sh_entsize=0 -- "the symbol table's entry size is zero"
 	damaged .symtab+48.4=0xffffff -- "a symbol's name lies outside the string table"
+	damaged .strtab.sh_type=8 -- "a symbol's name lies outside the string table"	# no bytes in the file
 	damaged .symtab.sh_type=1 -- "no .symtab (stripped?)"
 	damaged .text.sh_size=0xffffff -- "section '.text' is cut off"
 	damaged .init.text.sh_addr="$((16#$(readelf -SW "$base/vmlinux" | sed -n 's/.* \.text *PROGBITS *\([0-9a-f]*\).*/\1/p') + 1))" -- \

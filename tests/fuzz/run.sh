@@ -11,14 +11,14 @@ shift 3
 # shellcheck disable=SC2046 # a list of words
 [ $# -gt 0 ] || set -- $(all_targets)
 
-# A malloc over 1 GB for a file of this size is a finding; so is a run of over 10 s. But libtracecmd asks for what a
-# damaged trace.dat says, in a process of its own, which a small quarantine makes quicker to start.
+# A malloc over 1 GB for a file of this size is a finding; so is a run of over 10 s. But libtracecmd asks for, and may
+# clear, what a damaged trace.dat says, in a process of its own, which a small quarantine makes quicker to start.
 fuzz()
 {
-	local limit=1024 options=handle_abort=1
+	local limit=1024 seconds_each=10 options=handle_abort=1
 	[ "$1" != tracedat ] ||
-		limit=1000000 options=$options:allocator_may_return_null=1:quarantine_size_mb=1:log_path=$work/report-$1
-	FUZZ_TARGET=$1 ASAN_OPTIONS=$options "$fuzzer" -close_fd_mask=3 -max_total_time="$seconds" -timeout=10 \
+		limit=1000000 seconds_each=60 options=$options:allocator_may_return_null=1:quarantine_size_mb=1:log_path=$work/report-$1
+	FUZZ_TARGET=$1 ASAN_OPTIONS=$options "$fuzzer" -close_fd_mask=3 -max_total_time="$seconds" -timeout=$seconds_each \
 		-malloc_limit_mb=$limit -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$work/$1-" \
 		-print_final_stats=1 "$work/$1" "tests/corpus/$1" < /dev/null
 }
