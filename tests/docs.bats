@@ -10,6 +10,7 @@ SAMPLE=$TOP/samples/linux-6.1-x86_64
 PROGRAMS=' hottext hottext-ld make rm cat find ls jq awk hadoop perf zstd git sudo apt-get '
 
 setup_file() {
+	unset MAKEFLAGS MAKELEVEL MFLAGS O	# of the make that runs the tests
 	mkdir -p "$BATS_FILE_TMPDIR/bin"
 	# A copy: kbuild looks for the wrapper beside the program itself.
 	cp "$(realpath "$HOTTEXT")" "$BATS_FILE_TMPDIR/bin/hottext"
