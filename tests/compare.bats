@@ -614,3 +614,12 @@ make_kernels() {
 	run bash -c "'$HOTTEXT' compare '$data/lmbench-405gp.txt' >/dev/full"
 	[ "$status" -eq 1 ]
 }
+
+@test "compare: kernels, a profile that none of its functions has" {
+	make_kernels
+	for rest in '5 0 0 0 0' '5 5 0 5 0' '5 5 5 0 0\nfunc vfs_read 0 0'; do
+		printf "hottext-profile 1\nsource x - - - - $rest\n" >none.hot
+		"$HOTTEXT" compare -q --machine generic-4k-32 --profile none.hot scattered packed 2>err && false
+		[ "$(cat err)" = "hottext: cannot use 'none.hot': it has no kernel samples" ]
+	done
+}

@@ -222,6 +222,7 @@ make_tree() {
 	export LD_PRELOAD=$base/pretend.so
 	PRETEND_NO_ELF=1 says 1 "cannot read 'k': no error" "${analyze[@]}"
 	PRETEND_NO_ELF=2 says 1 "cannot read 'k': no error" "${analyze[@]}"
+	PRETEND_NO_ELF=3 says 1 "cannot read 'k': no error" "${analyze[@]}"
 }
 
 @test "messages: recordings that cannot be read or copied" {
@@ -293,6 +294,7 @@ make_tree() {
 	export HOTTEXT_PROFILE=$dir/p.hot
 	fails write:ENOSPC "cannot write '.hottext-module.lds.*': No space left on device" \
 		"$HOTTEXT" ld -r -T module.lds -o a.ko in.o
+	fails rename:EACCES "cannot write 'a.ko': Permission denied" "$HOTTEXT" ld -r -T module.lds -o a.ko in.o
 	[ ! -e a.ko ]
 }
 

@@ -35,15 +35,30 @@ FILE *fopen(const char *path, const char *mode)
 	return real(file ? file : path, mode);
 }
 
+static int is_no_elf(void)
+{
+	const char *which = getenv("PRETEND_NO_ELF");
+	static int nr;
+
+	return which && ++nr == atoi(which);
+}
+
 Elf *elf_begin(int fd, Elf_Cmd cmd, Elf *ref)
 {
 	static Elf *(*real)(int, Elf_Cmd, Elf *);
-	static int nr;
-	const char *which = getenv("PRETEND_NO_ELF");
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "elf_begin");
-	return which && ++nr == atoi(which) ? NULL : real(fd, cmd, ref);
+	return is_no_elf() ? NULL : real(fd, cmd, ref);
+}
+
+Elf *elf_memory(char *image, size_t size)
+{
+	static Elf *(*real)(char *, size_t);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "elf_memory");
+	return is_no_elf() ? NULL : real(image, size);
 }
 
 /* This is libopcodes, of no machine, where PRETEND_NO_DISASSEMBLER is empty; otherwise that is what it is called. */
