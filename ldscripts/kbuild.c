@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ldscripts/fragment.h"
+#include "ldscripts/run.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/fnv.h"
@@ -275,12 +276,9 @@ static char *chosen_linker(const struct words *w)
 /* What the wrapper will run, as it finds out by itself where nothing is chosen here. The caller frees. */
 static char *linker_name(const struct words *w)
 {
-	const char *ld = getenv("HOTTEXT_LD"), *cross = w->cross ? w->cross : getenv("CROSS_COMPILE");
 	char *chosen = chosen_linker(w);
 
-	if (chosen)
-		return chosen;
-	return ld && *ld ? xstrdup(ld) : xasprintf("%sld", cross ? cross : "");
+	return chosen ? chosen : run_linker_name(w->cross);
 }
 
 /* Check the input of the link, and describe it; its variable for the environment. -1 after reporting. */

@@ -17,10 +17,12 @@
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static volatile sig_atomic_t child, caught;
 
-char *run_linker_name(void)
+char *run_linker_name(const char *cross)
 {
-	const char *ld = getenv("HOTTEXT_LD"), *cross = getenv("CROSS_COMPILE");
+	const char *ld = getenv("HOTTEXT_LD");
 
+	if (!cross)
+		cross = getenv("CROSS_COMPILE");
 	if (ld && *ld)
 		return xstrdup(ld);
 	return xasprintf("%sld", cross ? cross : "");

@@ -4,10 +4,10 @@
 #define LDSCRIPTS_RUN_H
 
 /*
- * The real linker's name: $HOTTEXT_LD, else ${CROSS_COMPILE}ld when that is in the
- * environment, else "ld". The caller frees.
+ * The real linker's name: $HOTTEXT_LD, else "ld" behind cross, or where that is NULL behind
+ * $CROSS_COMPILE, if it is set. The caller frees.
  */
-char *run_linker_name(void);
+char *run_linker_name(const char *cross);
 
 /*
  * The words of its name, as in `ccache ld` or `ld -O1`; a program of just that name is one. NULL-terminated; the

@@ -393,7 +393,7 @@ static bool is_run_by_itself(void)
 
 int wrapper_run(int argc, char **argv)
 {
-	struct wrapper w = { .ld = run_linker_name() };
+	struct wrapper w = { .ld = run_linker_name(NULL) };
 	int ret = EXIT_FAILED;
 
 	if (is_run_by_itself()) {
