@@ -19,6 +19,7 @@ LIB_SRCS := \
 	lib/symtab.c \
 	lib/symtab_elf.c \
 	lib/symtab_text.c \
+	lib/utf8.c \
 	lib/version.c
 
 COLLECT_SRCS := \
@@ -236,7 +237,8 @@ UNIT_TESTS := \
 	symtab \
 	tlb \
 	trial \
-	truncated
+	truncated \
+	utf8
 
 # One bats file each.
 BATS_TESTS := \

@@ -6,6 +6,7 @@
 
 #include "analyze/compare/label.h"
 #include "lib/mem.h"
+#include "lib/utf8.h"
 
 void figures_release(struct figures *f)
 {
@@ -19,40 +20,18 @@ void figures_release(struct figures *f)
 	memset(f, 0, sizeof(*f));
 }
 
-/* How many bytes at s are one printable character of UTF-8; 0: none. */
-static size_t printable(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *u < 0x80 ? 1 : *u >= 0xf0 ? 4 : *u >= 0xe0 ? 3 : 2;
-	uint32_t c = n == 1 ? *u : *u & (0xffU >> (n + 1));
-
-	if ((*u >= 0x80 && *u < 0xc0) || *u >= 0xf8)
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (u[i] & 0x3f);
-	}
-	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	/* Controls, and what turns the direction of a line. */
-	return c < ' ' || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069) ? 0 : n;
-}
-
-/* What files say goes to terminals and into JSON: what is not printable is shown as '?', byte by byte. */
+/* What files say goes to terminals and into JSON: what a terminal may not be given becomes '?'. */
 static const char *keep(struct figures *f, const char *s)
 {
-	char *copy = xstrdup(s);
+	char *copy = xstrdup(s), *out = copy;
 
-	for (char *p = copy; *p;) {
-		size_t n = printable(p);
+	for (const char *p = s; *p; p += utf8_step(p)) {
+		size_t n = utf8_shows(p) ? utf8_length(p) : 1;
 
-		if (!n)
-			*p = '?';
-		p += n ? n : 1;
+		memcpy(out, utf8_shows(p) ? p : "?", n);
+		out += n;
 	}
+	*out = '\0';
 	const char *kept = index_str(&f->strings, index_add_str(&f->strings, copy));
 	free(copy);
 	return kept;

@@ -11,6 +11,7 @@
 #include "analyze/compare/kernels.h"
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "lib/utf8.h"
 
 enum { NUMBER = 48, MOST_PATHS = 20, MOST_WIDTH = 60 };
 
@@ -44,14 +45,9 @@ static const char *number(char *buf, double v, const char *sign)
 	return buf;
 }
 
-/* Columns of UTF-8 on a terminal, wide characters apart. */
 static int columns(const char *s)
 {
-	int n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
+	return (int)utf8_columns(s);
 }
 
 /* Names are never cut, or different ones would look the same: very long ones stick out. */
@@ -91,8 +87,8 @@ static void show_name(FILE *fp, const char *name, int width)
 /* The end of a label: file names differ there. */
 static const char *tail(const char *label, int most)
 {
-	for (int drop = columns(label) - most; drop > 0; label++)
-		drop -= (label[1] & 0xc0) != 0x80;
+	for (int drop = columns(label) - most; drop > 0; drop--)
+		label += utf8_step(label);
 	return label;
 }
 

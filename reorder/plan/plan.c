@@ -9,6 +9,7 @@
 #include "lib/file.h"
 #include "lib/mem.h"
 #include "lib/shell.h"
+#include "lib/utf8.h"
 
 void plan_init(struct plan *p)
 {
@@ -40,37 +41,14 @@ void plan_release(struct plan *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Bytes of the well-formed UTF-8 character at s, 0 when it is none (RFC 3629, table in section 4). */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 :
-		   s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 const char *plan_string(struct plan *p, const char *s)
 {
 	if (!s)
 		return NULL;
 
-	char *copy = xmalloc(3 * strlen(s) + 1), *out = copy;
-	while (*s) {
-		size_t n = utf8_length((const unsigned char *)s);
-
-		memcpy(out, n ? s : "\xef\xbf\xbd", n ? n : 3);
-		out += n ? n : 3;
-		s += n ? n : 1;
-	}
-	*out = '\0';
-	const char *kept = index_str(&p->strings, index_add_str(&p->strings, copy));
-	free(copy);
+	char *mended = utf8_mended(s);
+	const char *kept = index_str(&p->strings, index_add_str(&p->strings, mended));
+	free(mended);
 	return kept;
 }
 

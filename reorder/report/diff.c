@@ -12,6 +12,7 @@
 #include "lib/index.h"
 #include "lib/json_text.h"
 #include "lib/mem.h"
+#include "lib/utf8.h"
 #include "reorder/plan/plan.h"
 #include "style.h"
 
@@ -179,7 +180,7 @@ static void put_names(FILE *fp, const char *what, const char *a, const char *b)
 	put_text(fp, what, 36);
 	for (int i = 0; i < 2; i++) {
 		const char *s = i ? b : a;
-		size_t width = text_width(s);
+		size_t width = utf8_columns(s);
 
 		fprintf(fp, "%*s", i + (width < 14 ? 14 - (int)width : 0), "");
 		put_text(fp, s, width > 14 ? 14 : 0);

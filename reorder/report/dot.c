@@ -17,6 +17,7 @@
 
 #include "format.h"
 #include "lib/mem.h"
+#include "lib/utf8.h"
 #include "pagemap.h"
 #include "reorder/plan/plan.h"
 
@@ -90,7 +91,7 @@ static bool in_parts(const struct panel *pn)
 /* One line of text, left-aligned at x; y is its top. A letter is taken for 0.62 of the height: enough. */
 static void put_line(struct canvas *c, double x, double y, double size, const char *colour, const char *text)
 {
-	put_node(c, x, y, (double)text_width(text) * size * 0.62 + 8, size * 1.2);
+	put_node(c, x, y, (double)utf8_columns(text) * size * 0.62 + 8, size * 1.2);
 	/* \l aligns to the left; put_dot() would take it literally. */
 	fputs(", style=\"\", label=\"", c->fp);
 	for (; *text; text++) {
@@ -113,7 +114,7 @@ static char *unit_tip(const struct panel *pn, const struct plan_unit *u, const c
 
 static void put_label(struct canvas *c, const char *name, double w, bool dark)
 {
-	size_t room = (size_t)(w / LETTER_PT), len = text_width(name);
+	size_t room = (size_t)(w / LETTER_PT), len = utf8_columns(name);
 
 	if (room < 3)
 		return;
@@ -123,9 +124,8 @@ static void put_label(struct canvas *c, const char *name, double w, bool dark)
 	} else {
 		size_t cut = 0;
 
-		for (size_t n = 0; name[cut] && n < room - 1; n++)
-			while ((name[++cut] & 0xc0) == 0x80)
-				;
+		for (size_t n = 0; n < room - 1; n++)
+			cut += utf8_step(name + cut);
 		char *head = xstrndup(name, cut);
 		put_dot(c->fp, head);
 		free(head);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/utf8.h"
 #include "reorder/plan/plan.h"
 
 const char *format_count(char *buf, uint64_t n)
@@ -82,39 +83,15 @@ static int is_control(unsigned char c)
 	return c < 0x20 || c == 0x7f;
 }
 
-/* UTF-8 bytes after the first of a character. */
-static int is_tail(unsigned char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-size_t text_width(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += !is_tail((unsigned char)*s);
-	return n;
-}
-
 void put_text(FILE *fp, const char *s, size_t width)
 {
-	size_t want = text_width(s), done = 0;
-	size_t show = width && want > width ? width - 2 : want;
+	size_t want = utf8_columns(s), show = width && want > width ? width - 2 : want;
 
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (!is_tail(c) && done++ == show)
-			break;
-		/* U+0080..U+009F are control characters too: C2 80..C2 9F. */
-		if (c == 0xc2 && (unsigned char)s[1] < 0xa0) {
+	for (size_t done = 0; done < show; done++, s += utf8_step(s))
+		if (utf8_shows(s))
+			fwrite(s, 1, utf8_length(s), fp);
+		else
 			fputc('?', fp);
-			s++;
-		} else {
-			fputc(is_control(c) ? '?' : c, fp);
-		}
-	}
 	if (show < want)
 		fputs("..", fp);
 	else if (width > want)

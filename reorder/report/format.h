@@ -16,13 +16,10 @@ const char *format_percent(char *buf, double percent);	/* "57.1 %", "<0.1 %" */
 const char *format_saving(char *buf, double before, double after);	/* "57 %"; "-12 %": worse */
 const char *format_cycles(char *buf, double seconds);	/* "1.2 s", "340 us" */
 
-/* Columns of a terminal that s takes, one a character. */
-size_t text_width(const char *s);
-
 /*
  * s in a column of width (at least 4), left-aligned and filled up, cut with ".." where it
- * is longer; width 0: as long as it is. Control characters become '?', so that
- * no name can drive a terminal.
+ * is longer; width 0: as long as it is. What utf8_shows() is against becomes '?', so
+ * that no name can drive a terminal.
  */
 void put_text(FILE *fp, const char *s, size_t width);
 
