@@ -2,11 +2,9 @@
 /* Telling inputs apart, and the reader of our own profiles. */
 #include "reader.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "collect/perf/perfdata.h"
 #include "collect/profile.h"
@@ -126,44 +124,6 @@ static const struct reader *recognise(const char *data, size_t len)
 	return *r;
 }
 
-/* Where the parts of a perf.data end, the table of features and what it points to included; 0: cannot tell. */
-static uint64_t perfdata_end(int fd)
-{
-	enum { DATA = 40, FLAGS = 72, SIZE = 104, PAIR = 16 };
-	unsigned char h[SIZE], pair[PAIR];
-
-	if (pread(fd, h, SIZE, 0) != SIZE)
-		return 0;
-	bool swap = h[0] == '2';	/* "2ELIFREP" */
-	uint64_t table = perfdata_u64(h + DATA, swap) + perfdata_u64(h + DATA + 8, swap), nr = 0;
-	if (perfdata_u64(h + 8, swap) != SIZE)
-		return 0;
-	for (int i = FLAGS; i < SIZE; i++)
-		nr += (unsigned int)__builtin_popcount(h[i]);
-	uint64_t end = table + nr * PAIR;
-	for (uint64_t at = table; nr--; at += PAIR) {
-		if (pread(fd, pair, PAIR, (off_t)at) != PAIR)
-			return 0;
-		uint64_t stop = perfdata_u64(pair, swap) + perfdata_u64(pair + 8, swap);
-		end = stop > end ? stop : end;
-	}
-	return end;
-}
-
-/* cat(1) merges profiles, but not recordings: nothing would tell that only the first was read. */
-static void warn_of_second(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char magic[8];
-
-	if (fd < 0)
-		return;
-	uint64_t end = perfdata_end(fd);
-	if (end && pread(fd, magic, sizeof(magic), (off_t)end) == sizeof(magic) && perfdata_probe(magic, sizeof(magic)))
-		warn("'%s': a second recording in it is not read; give it as an input of its own", path);
-	close(fd);
-}
-
 static int read_input(struct input *in, const char *path, const struct collect_options *opts,
 		      struct profile *p)
 {
@@ -186,11 +146,7 @@ static int read_input(struct input *in, const char *path, const struct collect_o
 	if (!r)
 		return input_failed(in) ? -1 : error("cannot read '%s': not a profile of any known kind", input_name(in));
 	detail("'%s' is read as %s", input_name(in), r->name);
-	if (r->read(in, path, opts, p))
-		return -1;
-	if (r == &perfdata_reader)
-		warn_of_second(path);
-	return 0;
+	return r->read(in, path, opts, p);
 }
 
 int collect_rest(const struct input *in, const struct collect_options *opts, bool any)

@@ -533,9 +533,30 @@ fleet() {
 	cmp "$dir/one.hot" "$dir/two.hot"
 	said="warning: '$dir/two': a second recording in it is not read; give it as an input of its own"
 	diff <(cat <(echo "hottext: $said") "$dir/one.hot.err") "$dir/two.hot.err"
+	cat "$dir/two" | collect_to piped.hot --kallsyms $data/kallsyms -
+	cmp "$dir/one.hot" "$dir/piped.hot"
+	diff <(sed "s,$dir/two,standard input," "$dir/two.hot.err") "$dir/piped.hot.err"
 	printf 'hottext-profile 1\nfunc a 1 1\n' >"$dir/hot"
 	collect_to out "$dir/hot"
 	[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+}
+
+@test "a second piped perf.data behind the first is not read, and that is said" {
+	# One event, cpu-clock with ip and tid, and two samples in the kernel.
+	perl -e 'print pack "a8Q<", "PERFILE2", 16; print pack "Vvv VVQ<Q<Q<x32", 64, 0, 72, 1, 64, 0, 1, 3;
+		print pack "Vvv Q<VV", 9, 1, 24, $_, 7, 7 for 0xffffffff81001010, 0xffffffff81001020' >"$dir/one"
+	printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff81001000 T do_syscall_64' 'ffffffff81002000 T _etext' >"$dir/kallsyms"
+	cat "$dir/one" "$dir/one" >"$dir/two"
+	said="a second recording in it is not read; give it as an input of its own"
+	collect_to one.hot --kallsyms "$dir/kallsyms" "$dir/one"
+	grep -qx 'hottext: 2 samples, 2 kernel, 2 resolved, 0 unresolved, 0 lost' "$dir/one.hot.err"
+	! grep -q "$said" "$dir/one.hot.err"
+	collect_to two.hot --kallsyms "$dir/kallsyms" "$dir/two"
+	grep -q "^hottext: warning: '$dir/two': $said" "$dir/two.hot.err"
+	cat "$dir/two" | collect_to piped.hot --kallsyms "$dir/kallsyms" -
+	grep -q "^hottext: warning: 'standard input': $said" "$dir/piped.hot.err"
+	cmp "$dir/one.hot" "$dir/two.hot"
+	cmp "$dir/one.hot" "$dir/piped.hot"
 }
 
 @test "a profile's first line tells it by its fields" {

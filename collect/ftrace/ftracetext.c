@@ -140,7 +140,7 @@ static bool take_lost(struct run *r, const char *line)
 		return false;
 	if (strcmp(p, kernel ? "EVENTS]" : "EVENTS DROPPED]") != 0)
 		return false;
-	r->lost += n;
+	add_count(&r->lost, n);
 	funcgraph_lost(&r->graph, cpu < MAX_CPUS ? (uint32_t)cpu : 0);
 	return true;
 }

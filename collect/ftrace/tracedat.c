@@ -26,6 +26,7 @@
 #include "lib/error.h"
 #include "lib/input.h"
 #include "lib/mem.h"
+#include "lib/number.h"
 
 enum { MAX_STACK = 512 };
 
@@ -190,7 +191,7 @@ static void take_record(struct run *r, const struct tep_record *rec, uint32_t cp
 
 	if (rec->missed_events) {
 		/* Negative: some, the kernel did not say how many. */
-		r->lost += rec->missed_events > 0 ? (uint64_t)rec->missed_events : 1;
+		add_count(&r->lost, rec->missed_events > 0 ? (uint64_t)rec->missed_events : 1);
 		r->gaps++;
 		funcgraph_lost(&r->graph, cpu);
 	}

@@ -34,6 +34,7 @@ struct run {
 	struct perfdata_map map;
 	struct perfdata_sampler sampler;
 	bool chosen;			/* which events are used */
+	bool followed;			/* a second recording stands behind this one */
 	uint64_t lost_records, lost_samples;
 	uint64_t strays;		/* samples of unknown events */
 	uint64_t malformed;		/* records shorter than what they claim */
@@ -87,13 +88,13 @@ static bool take_lost(struct run *r, const struct perfdata_record *rec)
 	if (rec->type == PERFDATA_LOST) {
 		if (rec->size < 16)
 			return false;
-		r->lost_records += perfdata_u64(rec->body + 8, r->d.swap);
+		add_count(&r->lost_records, perfdata_u64(rec->body + 8, r->d.swap));
 		return true;
 	}
 	if (rec->size < 8)
 		return false;
 	if (!(rec->misc & MISC_LOST_SAMPLES_BPF))
-		r->lost_samples += perfdata_u64(rec->body, r->d.swap);
+		add_count(&r->lost_samples, perfdata_u64(rec->body, r->d.swap));
 	return true;
 }
 
@@ -203,7 +204,9 @@ static uint64_t lost(const struct run *r)
 	for (uint32_t i = 0; i < r->d.nr_attrs; i++)
 		if (r->d.attrs[i].read_format & FORMAT_LOST)
 			return r->lost_records > r->lost_samples ? r->lost_records : r->lost_samples;
-	return r->lost_records + r->lost_samples;
+	uint64_t sum = r->lost_records;
+	add_count(&sum, r->lost_samples);
+	return sum;
 }
 
 /* Which events the samples are of, where that was our choice and another was there. */
@@ -229,9 +232,10 @@ static void tell_choice(const struct run *r)
 
 static void add_sources(struct run *r, struct profile *p)
 {
-	uint64_t nr_lost = lost(r) + r->strays + r->malformed;
+	uint64_t nr_lost = lost(r);
 	char build_id[2 * BUILD_ID_MAX + 1];
 
+	add_count(&nr_lost, r->strays + r->malformed);
 	tell_choice(r);
 	build_id_hex(r->d.build_id, r->d.build_id_size, build_id);
 	for (uint32_t i = 0; i < r->d.nr_attrs; i++) {
@@ -262,6 +266,8 @@ static int finish(struct run *r, struct profile *p)
 		     r->d.name, r->opts->vmlinux ? r->opts->vmlinux : "the symbols");
 	if (r->strays)
 		warn("'%s': %llu samples of unknown events", r->d.name, (unsigned long long)r->strays);
+	if (r->followed)	/* cat(1) merges profiles, but not recordings */
+		warn("'%s': a second recording in it is not read; give it as an input of its own", r->d.name);
 	if (r->malformed)
 		warn("'%s': %llu malformed records", r->d.name, (unsigned long long)r->malformed);
 	detail("'%s': %llu samples, kernel callchain depth %llu, %llu branch entries, kernel moved by %#llx",
@@ -299,6 +305,7 @@ static int walk_fd(struct run *r, int fd, uint64_t off, uint64_t end)
 	perfdata_stream_init(&s, fd, NULL, off, end, r->d.swap);
 	s.pipe = r->d.pipe;
 	int ret = walk(r, &s);
+	r->followed |= s.followed;
 	perfdata_stream_release(&s);
 	return ret;
 }
@@ -324,6 +331,7 @@ static int read_fd(struct run *r, int fd, const char *name, bool in_dir)
 	if (perfdata_open(&r->d, fd, (uint64_t)st.st_size, name, r->opts->force) < 0 ||
 	    (!in_dir && check_alone(r) < 0))
 		return -1;
+	r->followed = perfdata_at(fd, perfdata_end(fd, r->d.swap));
 	return walk_fd(r, fd, r->d.data_off, r->d.data_off + r->d.data_size);
 }
 
@@ -348,6 +356,7 @@ static int read_stream(struct run *r, struct input *in)
 	perfdata_stream_init(&s, -1, in, 0, UINT64_MAX, r->d.swap);
 	s.pipe = true;
 	int ret = walk(r, &s);
+	r->followed |= s.followed;
 	perfdata_stream_release(&s);
 	return ret;
 }

@@ -85,6 +85,7 @@ struct perfdata_stream {
 	uint64_t taken;		/* bytes of records passed */
 	const char *bad;	/* why the last perfdata_next failed */
 	bool swap, pipe;
+	bool followed;		/* ended where the header of another recording stands, of a stream */
 	uint32_t skip;		/* size of the record handed out last */
 	struct ZSTD_DCtx_s *dctx;
 	const unsigned char *packed;	/* what is left of the compressed record at pos */
@@ -153,6 +154,10 @@ static inline uint64_t perfdata_u64(const void *p, bool swap)
 
 /* Whether head begins a perf.data file or stream. */
 bool perfdata_probe(const char *head, size_t len);
+
+/* Where the parts of a file end, features included; 0: cannot tell. perfdata_at: whether another begins there. */
+uint64_t perfdata_end(int fd, bool swap);
+bool perfdata_at(int fd, uint64_t off);
 
 /*
  * Read header, attrs and features of an open file from random access. size is the

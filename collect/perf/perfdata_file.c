@@ -52,6 +52,35 @@ bool perfdata_probe(const char *head, size_t len)
 	return len >= 8 && (is_magic(head, &swap) || !memcmp(head, "PERFFILE", 8));
 }
 
+uint64_t perfdata_end(int fd, bool swap)
+{
+	enum { DATA = 40, FLAGS = 72, PAIR = 16 };
+	unsigned char h[FILE_HEADER], pair[PAIR];
+	uint64_t nr = 0;
+
+	if (pread(fd, h, FILE_HEADER, 0) != FILE_HEADER || perfdata_u64(h + 8, swap) != FILE_HEADER)
+		return 0;
+	for (int i = FLAGS; i < FILE_HEADER; i++)
+		nr += (unsigned int)__builtin_popcount(h[i]);
+	uint64_t table = perfdata_u64(h + DATA, swap) + perfdata_u64(h + DATA + 8, swap);
+	uint64_t end = table + nr * PAIR;
+	for (uint64_t at = table; nr--; at += PAIR) {
+		if (pread(fd, pair, PAIR, (off_t)at) != PAIR)
+			return 0;
+		uint64_t stop = perfdata_u64(pair, swap) + perfdata_u64(pair + 8, swap);
+		end = stop > end ? stop : end;
+	}
+	return end;
+}
+
+bool perfdata_at(int fd, uint64_t off)
+{
+	char magic[8];
+
+	return off && pread(fd, magic, sizeof(magic), (off_t)off) == sizeof(magic) &&
+	       perfdata_probe(magic, sizeof(magic));
+}
+
 void perfdata_release(struct perfdata *d)
 {
 	for (uint32_t i = 0; i < d->nr_attrs; i++)

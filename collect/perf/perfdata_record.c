@@ -160,6 +160,10 @@ static int next_raw(struct perfdata_stream *s, struct perfdata_record *rec)
 	s->skip = 0;
 	if (!need(s, HEADER_SIZE))
 		return s->bad || s->fill != s->pos ? fail(s, "the last record is truncated") : 0;
+	if (s->pipe && s->taken && perfdata_probe((const char *)s->buf + s->pos, HEADER_SIZE)) {
+		s->followed = true;
+		return 0;
+	}
 	int ret = cut(s, s->buf + s->pos, s->fill - s->pos, rec);
 	if (!ret) {
 		if (!need(s, perfdata_u16(s->buf + s->pos + 6, s->swap)))
