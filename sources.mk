@@ -254,6 +254,9 @@ BATS_TESTS := \
 	ftrace \
 	kbuild \
 	ld \
+	ld_plan \
+	ld_profile \
+	ld_relocatable \
 	machines \
 	matrix \
 	measured \
