@@ -226,7 +226,9 @@ UNIT_TESTS := \
 	machine \
 	order \
 	partition \
-	perfdata \
+	perfdata_file \
+	perfdata_map \
+	perfdata_sample \
 	plan \
 	plan_fill \
 	profile \

@@ -86,7 +86,8 @@ lint:
 	$(Q)tests/lint.sh
 
 # Memory errors and leaks that the sanitizers do not see, for what runs in bearable time under valgrind.
-VALGRIND_UNITS := chain cluster fetch funcgraph knee layout lds linkmap machine order partition plan profile symtab
+VALGRIND_UNITS := chain cluster fetch funcgraph knee layout lds linkmap machine order partition \
+	perfdata_map perfdata_sample plan profile symtab
 VALGRIND_BATS := calibrate collect machines tlbdump
 check-valgrind: $(O)/hottext $(VALGRIND_UNITS:%=$(O)/tests/unit/%)
 	$(Q)tests/valgrind.sh $(O) $(VALGRIND_UNITS:%=$(O)/tests/unit/%) $(VALGRIND_BATS:%=tests/%.bats)
