@@ -6,7 +6,10 @@
  *
  * outermost first, a count last. Names may hold blanks. Kernel frames carry _[k] or
  * [k]; bcc may put a frame "-" or "--" before them. Where nothing is marked, the
- * kernel begins at the first frame that only a kernel has: an entry.
+ * kernel begins at the first frame that only a kernel has: an entry, or an address.
+ *
+ * Frames may be bare addresses, of kstack(raw) or where the recorder had no symbols.
+ * Whether the kernel lay where the symbols have it is known when all are read.
  *
  * And bpftrace's own maps, innermost first, offsets in decimal:
  *
@@ -36,24 +39,42 @@ struct folded_frame {
 	char *name;
 	uint64_t off;
 	bool has_off, kernel;
+	bool raw;		/* has no name: off is its address */
 };
 
-struct folded {
+/* What may be found not to be so when all is read is kept apart. */
+struct part {
+	struct profile own;
 	struct chain chain;
+	struct profile_source more;	/* counts of lines beyond the one sample of each that the chain counts */
+	uint64_t in, out, behind;	/* addresses in functions, in none, of these close behind the text */
+};
+
+/* Stacks with addresses: taken for where the symbols have them, and for nowhere. */
+enum how { NAMED, PLACED, UNPLACED, NR_HOWS };
+
+struct folded {
+	const struct symtab *syms;
+	struct profile *profile;
+	struct part parts[2][NR_HOWS];	/* [1]: of lines without a mark, user's if another has one */
+	struct index names;
+	unsigned char *begins;		/* [names]: the kernel does there */
+	uint32_t alloc_begins;
 	struct folded_frame *frames;	/* of the current line, outermost first */
 	uint32_t nr_frames, alloc_frames;
 	struct chain_frame *places;
 	uint32_t alloc_places;
-	struct profile_source more;	/* counts of lines beyond the one sample of each that the chain counts */
 	bool any_mark;			/* some line so far had marks */
-	/*
-	 * What lines without a mark hold of the kernel if no line has one: kept apart
-	 * until all are read, since one mark makes user frames of it.
-	 */
-	struct profile unmarked;
-	struct chain unmarked_chain;
-	struct profile_source unmarked_more;
 };
+
+static struct part *get_part(struct folded *x, bool unmarked, enum how how)
+{
+	struct part *t = &x->parts[unmarked][how];
+
+	if (!t->chain.profile)
+		chain_init(&t->chain, unmarked || how ? &t->own : x->profile, x->syms);
+	return t;
+}
 
 /* Split "STACK COUNT" in place; NULL when the line is none. */
 static char *split_count(char *line, size_t len, uint64_t *count)
@@ -88,27 +109,55 @@ static bool probe(const char *head, size_t len)
 	return stack;
 }
 
-static bool strip_end(char *s, const char *end)
+/* Whether s, of *n bytes, ended so; then it does no more. */
+static bool strip_end(char *s, size_t *n, const char *end)
 {
-	size_t n = strlen(s), m = strlen(end);
+	size_t m = strlen(end);
 
-	if (n <= m || strcmp(s + n - m, end) != 0)
+	if (*n <= m || memcmp(s + *n - m, end, m) != 0)
 		return false;
-	s[n - m] = '\0';
+	*n -= m;
+	s[*n] = '\0';
 	return true;
 }
 
-/* "vfs_read+0x1d_[k]": bpftrace writes the offset in decimal, others in hex. */
-static void parse_frame(struct folded_frame *f, char *s)
+/* Not those of programs, nor the errors that look like the highest. */
+static bool is_kernel_addr(const struct folded *x, uint64_t addr)
 {
+	enum { MAX_ERRNO = 4095 };
+	uint64_t text = x->syms ? x->syms->text_addr : 0;
+
+	if (x->syms && text <= UINT32_MAX)	/* of 32 bits, or one that shares its addresses with programs */
+		return text >> 31 && addr >= text && addr <= UINT32_MAX - MAX_ERRNO;
+	return addr < UINT64_MAX - MAX_ERRNO &&
+	       (text ? addr >> 60 == text >> 60 : addr >> 47 == 0x1ffff || addr >> 60 == 0xc);
+}
+
+/* "0xffffffff81234567", "ffffffff81234567": functions may have names like "add". */
+static bool parse_address(const struct folded *x, struct folded_frame *f, const char *s, size_t n)
+{
+	bool hex = s[0] == '0' && s[1] == 'x';
+	const char *p = s + (hex ? 2 : 0);
+
+	return (hex || n >= 8) && scan_hex(&p, &f->off) && !*p && (hex || f->kernel || is_kernel_addr(x, f->off));
+}
+
+/* "vfs_read+0x1d_[k]": bpftrace writes the offset in decimal, others in hex. */
+static void parse_frame(const struct folded *x, struct folded_frame *f, char *s)
+{
+	size_t n = strlen(s);
+
 	memset(f, 0, sizeof(*f));
-	f->kernel = strip_end(s, "_[k]") || strip_end(s, " [k]") || strip_end(s, "[k]");
+	f->kernel = n && s[n - 1] == ']' &&
+		    (strip_end(s, &n, "_[k]") || strip_end(s, &n, " [k]") || strip_end(s, &n, "[k]"));
 	if (!strncmp(s, "[k] ", 4)) {
 		f->kernel = true;
 		s += 4;
+		n -= 4;
 	}
 	f->name = s;
-	char *plus = strrchr(s, '+');
+	f->raw = parse_address(x, f, s, n);
+	char *plus = f->raw ? NULL : memrchr(s, '+', n);
 	if (!plus || plus == s)
 		return;
 	const char *p = plus + 1;
@@ -128,12 +177,12 @@ static void parse_stack(struct folded *x, char *stack)
 	x->nr_frames = 0;
 	for (char *s = strtok_r(stack, ";", &save); s; s = strtok_r(NULL, ";", &save)) {
 		ALLOC_GROW(x->frames, x->nr_frames + 1, x->alloc_frames);
-		parse_frame(&x->frames[x->nr_frames++], s);
+		parse_frame(x, &x->frames[x->nr_frames++], s);
 	}
 }
 
 /* Entries have names that no user program uses; sys_read and the like do not. */
-static bool begins_kernel(const char *name)
+static bool is_entry(const char *name)
 {
 	static const char *const starts[] = {
 		"start_kernel", "secondary_startup_64", "cpu_startup_entry", "start_secondary", "rest_init",
@@ -149,13 +198,31 @@ static bool begins_kernel(const char *name)
 	       (kind == ROOT_SYSCALL && name[0] == '_');
 }
 
+static bool begins_kernel(struct folded *x, const struct folded_frame *f)
+{
+	enum { MAX_NAMES = 1 << 16 };
+
+	if (f->raw)
+		return is_kernel_addr(x, f->off);
+	if (x->names.nr_keys >= MAX_NAMES)
+		index_release(&x->names);
+	uint32_t had = x->names.nr_keys, id = index_add_str(&x->names, f->name);
+	ALLOC_GROW(x->begins, id + 1, x->alloc_begins);
+	if (id == had)
+		x->begins[id] = is_entry(f->name);
+	return x->begins[id];
+}
+
 static bool all_known(const struct folded *x, uint32_t from)
 {
 	uint64_t value;
 
-	for (uint32_t i = from; i < x->nr_frames; i++)
-		if (!symtab_value(x->chain.syms, x->frames[i].name, &value))
+	for (uint32_t i = from; i < x->nr_frames; i++) {
+		const struct folded_frame *f = &x->frames[i];
+
+		if (f->raw ? !is_kernel_addr(x, f->off) : !symtab_value(x->syms, f->name, &value))
 			return false;
+	}
 	return x->nr_frames - from >= 2;
 }
 
@@ -176,46 +243,84 @@ static bool find_mark(struct folded *x, uint32_t *first)
 }
 
 /* Index of the first kernel frame of a line without a mark. */
-static uint32_t find_entry(const struct folded *x)
+static uint32_t find_entry(struct folded *x)
 {
-	for (uint32_t i = 0; i < x->nr_frames; i++)
-		if (begins_kernel(x->frames[i].name))
-			return i;
+	uint32_t entry = 0;
+
+	while (entry < x->nr_frames && !begins_kernel(x, &x->frames[entry]))
+		entry++;
+	if (entry < x->nr_frames && !x->frames[entry].raw)
+		return entry;
 	/* The first frame is the command's name, where the writer gives one. */
-	for (uint32_t from = 0; x->chain.syms && from < 2; from++)
+	for (uint32_t from = 0; x->syms && from < 2 && from < entry; from++)
 		if (all_known(x, from))
 			return from;
-	return x->nr_frames;
+	return entry;
 }
 
-/* The kernel's frames, from first on; more is where the counts go that c does not see. */
-static void add_frames(struct folded *x, struct chain *c, struct profile_source *more, uint32_t first, uint64_t count)
+static struct chain_frame place_of(struct chain *c, const struct folded_frame *f, bool is_return)
 {
+	struct chain_frame place = { INDEX_NONE, PROFILE_OFF_UNKNOWN };
+
+	if (f->raw)
+		return chain_resolve(c, f->off, is_return);
+	if (!strcmp(f->name, "[unknown]") || !*f->name)
+		return place;
+	place = chain_resolve_name(c, f->name, NULL, f->has_off ? f->off : 0, f->has_off && is_return);
+	if (!f->has_off)
+		place.off = PROFILE_OFF_UNKNOWN;
+	return place;
+}
+
+static void count_address(const struct folded *x, struct part *t, uint64_t addr, bool in)
+{
+	const struct symtab *st = x->syms;
+
+	t->in += in;
+	t->out += !in;
+	t->behind += !in && st && addr >= st->etext_addr && addr - st->etext_addr < st->etext_addr - st->stext_addr;
+}
+
+/* The kernel's frames, from first on. */
+static void add_frames(struct folded *x, bool unmarked, enum how how, uint32_t first, uint64_t count)
+{
+	struct part *t = get_part(x, unmarked, how);
+	struct chain *c = &t->chain;
 	uint32_t nr = 0;
 
-	if (first >= x->nr_frames) {
-		add_count(&more->samples, count);
-		return;
-	}
 	ALLOC_GROW(x->places, x->nr_frames, x->alloc_places);
-	for (uint32_t i = x->nr_frames; i-- > first;) {
+	for (uint32_t i = x->nr_frames; i-- > first; nr++) {
 		const struct folded_frame *f = &x->frames[i];
-		struct chain_frame place = { INDEX_NONE, PROFILE_OFF_UNKNOWN };
 
-		if (strcmp(f->name, "[unknown]") != 0 && *f->name) {
-			bool is_return = f->has_off && nr &&
-					 !chain_is_interruption(c, x->places[nr - 1].func);
-			place = chain_resolve_name(c, f->name, NULL, f->has_off ? f->off : 0, is_return);
-			if (!f->has_off)
-				place.off = PROFILE_OFF_UNKNOWN;
-		}
-		x->places[nr++] = place;
+		x->places[nr] = (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
+		if (f->raw && how != PLACED)
+			continue;
+		x->places[nr] = place_of(c, f, nr > 0);
+		if (nr && chain_cuts(c, x->places[nr - 1].func, x->places[nr].func))
+			x->places[nr] = place_of(c, f, false);
+		if (f->raw)
+			count_address(x, t, f->off, x->places[nr].func != INDEX_NONE);
 	}
 	struct chain_sample s = { count, CHAIN_NO_TASK, 0 };
 	chain_add(c, x->places, nr, &s);
-	add_count(&more->samples, count - 1);
-	add_count(&more->kernel, count - 1);
-	add_count(x->places[0].func != INDEX_NONE ? &more->resolved : &more->unresolved, count - 1);
+	add_count(&t->more.samples, count - 1);
+	add_count(&t->more.kernel, count - 1);
+	add_count(x->places[0].func != INDEX_NONE ? &t->more.resolved : &t->more.unresolved, count - 1);
+}
+
+static void add_kernel(struct folded *x, bool unmarked, uint32_t first, uint64_t count)
+{
+	bool raw = false;
+
+	if (first >= x->nr_frames) {
+		add_count(&get_part(x, unmarked, NAMED)->more.samples, count);
+		return;
+	}
+	for (uint32_t i = first; i < x->nr_frames; i++)
+		raw |= x->frames[i].raw;
+	if (raw && x->syms)
+		add_frames(x, unmarked, PLACED, first, count);
+	add_frames(x, unmarked, raw && x->syms ? UNPLACED : NAMED, first, count);
 }
 
 static void add_stack(struct folded *x, uint64_t count)
@@ -225,9 +330,9 @@ static void add_stack(struct folded *x, uint64_t count)
 	if (!find_mark(x, &first) && !x->any_mark)
 		entry = find_entry(x);
 	if (entry < x->nr_frames)
-		add_frames(x, &x->unmarked_chain, &x->unmarked_more, entry, count);
+		add_kernel(x, true, entry, count);
 	else
-		add_frames(x, &x->chain, &x->more, first, count);
+		add_kernel(x, false, first, count);
 }
 
 /* Behind text of another kind, as cat(1) puts it, its lines would be taken for that. */
@@ -265,47 +370,70 @@ static int read_lines(struct folded *x, struct input *in, const struct collect_o
 	return collect_rest(in, opts, input_lineno(in) > bad);
 }
 
-static void begin(struct folded *x, const struct collect_options *opts, struct profile *p)
+/* Of one kernel in one place, most addresses are in the text of the symbols, and none is behind it. */
+static bool addresses_fit(const struct folded *x, const char *name, const char *vmlinux)
 {
-	chain_init(&x->chain, p, opts->syms);
-	chain_init(&x->unmarked_chain, &x->unmarked, opts->syms);
-}
+	uint64_t in = 0, out = 0, behind = 0;
 
-/* What lines without a mark hold; whether it is the kernel's. */
-static bool add_unmarked(struct folded *x, struct profile_source *s)
-{
-	struct profile_source t = x->unmarked_more;
+	for (int unmarked = 0; unmarked < 2 - x->any_mark; unmarked++) {
+		const struct part *t = &x->parts[unmarked][PLACED];
 
-	chain_finish(&x->unmarked_chain, &t);
-	if (x->any_mark) {
-		add_count(&s->samples, t.samples);
-		return false;
+		in += t->in;
+		out += t->out;
+		behind += t->behind;
 	}
-	profile_add_totals(s, &t);
-	profile_merge(x->chain.profile, &x->unmarked);
-	return t.samples;
+	if (out <= in && behind <= in / 100)
+		return true;
+	warn("'%s': %llu of %llu addresses are not in the text of '%s', which lay elsewhere (KASLR) or is another: "
+	     "none of them is resolved", name, (unsigned long long)out, (unsigned long long)(in + out),
+	     vmlinux ? vmlinux : "the kernel");
+	return false;
 }
 
-static int finish(struct folded *x, struct input *in, const char *reader, bool say_unmarked)
+static void add_part(struct folded *x, bool unmarked, enum how how, struct profile_source *s)
 {
-	const struct symtab *syms = x->chain.syms;
-	struct profile_source *s = profile_add_source(x->chain.profile, reader);
+	struct part *t = &x->parts[unmarked][how];
+	struct profile_source sums = t->more;
 
-	if (syms)
-		source_set_kernel(s, syms);
-	chain_finish(&x->chain, s);
-	profile_add_totals(s, &x->more);
-	if (add_unmarked(x, s) && say_unmarked)
+	if (!t->chain.profile)
+		return;
+	chain_finish(&t->chain, &sums);
+	if (unmarked && x->any_mark) {
+		add_count(&s->samples, sums.samples);
+		return;
+	}
+	profile_add_totals(s, &sums);
+	if (t->chain.profile == &t->own)
+		profile_merge(x->profile, &t->own);
+}
+
+static int finish(struct folded *x, struct input *in, const struct collect_options *opts, const char *reader)
+{
+	struct profile_source *s = profile_add_source(x->profile, reader);
+	enum how how = addresses_fit(x, input_name(in), opts->vmlinux) ? PLACED : UNPLACED;
+
+	if (x->syms)
+		source_set_kernel(s, x->syms);
+	for (int unmarked = 0; unmarked < 2; unmarked++) {
+		add_part(x, unmarked, NAMED, s);
+		add_part(x, unmarked, how, s);
+	}
+	if (!x->any_mark && (x->parts[1][NAMED].chain.profile || x->parts[1][how].chain.profile))
 		note("'%s': no frame is marked _[k]; the kernel is taken to begin at its entries%s", input_name(in),
-		     syms ? ", or to be all frames of a stack that it knows" : "");
+		     x->syms ? ", or to be all frames of a stack that it knows" : "");
 	return 0;
 }
 
 static void release(struct folded *x)
 {
-	chain_release(&x->chain);
-	chain_release(&x->unmarked_chain);
-	profile_release(&x->unmarked);
+	for (int i = 0; i < 2 * NR_HOWS; i++) {
+		struct part *t = &x->parts[i / NR_HOWS][i % NR_HOWS];
+
+		chain_release(&t->chain);
+		profile_release(&t->own);
+	}
+	index_release(&x->names);
+	free(x->begins);
 	free(x->frames);
 	free(x->places);
 }
@@ -313,13 +441,12 @@ static void release(struct folded *x)
 static int read_folded(struct input *in, const char *path, const struct collect_options *opts,
 		       struct profile *p)
 {
-	struct folded x = { 0 };
+	struct folded x = { .syms = opts->syms, .profile = p };
 
 	(void)path;
-	begin(&x, opts, p);
 	int ret = read_lines(&x, in, opts);
 	if (!ret)
-		ret = finish(&x, in, "folded", true);
+		ret = finish(&x, in, opts, "folded");
 	release(&x);
 	return ret;
 }
@@ -367,10 +494,10 @@ static char *bare_frame(char *line)
 	return s;
 }
 
-/* The frames of one stack stand in text as lines, innermost first: turn them around. */
-static void add_block(struct folded *x, char *text, uint64_t count)
+/* The frames of one stack stand in text as lines, innermost first: turn them around. Marks there are none. */
+static void add_block(struct folded *x, char *text, size_t len, uint64_t count)
 {
-	char *end = text + strlen(text), *from;
+	char *end = text + len, *from;
 
 	x->nr_frames = 0;
 	while (end > text) {
@@ -378,23 +505,24 @@ static void add_block(struct folded *x, char *text, uint64_t count)
 		from = memrchr(text, '\n', (size_t)(end - text));
 		from = from ? from + 1 : text;
 		ALLOC_GROW(x->frames, x->nr_frames + 1, x->alloc_frames);
-		parse_frame(&x->frames[x->nr_frames++], from);
+		parse_frame(x, &x->frames[x->nr_frames++], from);
 		end = from;
 	}
+	/* A user stack stands apart: what has a frame of the kernel is all its. */
 	if (count)
-		add_stack(x, count);
+		add_kernel(x, false, find_entry(x) < x->nr_frames ? 0 : x->nr_frames, count);
 }
 
-static bool has_kernel(struct folded *x, const char *text)
+/* Whether the last line of text, of len bytes, is a frame of the kernel. */
+static bool has_kernel(struct folded *x, const char *text, size_t len)
 {
-	char *copy = xstrdup(text), *last = copy, *save = NULL;
-
-	for (char *s = strtok_r(copy, "\n", &save); s; s = strtok_r(NULL, "\n", &save))
-		last = s;
+	const char *before = memrchr(text, '\n', len - 1), *last = before ? before + 1 : text;
+	char *copy = xstrndup(last, (size_t)(text + len - 1 - last));
 	struct folded_frame f;
-	parse_frame(&f, last);
 	uint64_t value;
-	bool known = begins_kernel(f.name) || (x->chain.syms && symtab_value(x->chain.syms, f.name, &value));
+
+	parse_frame(x, &f, copy);
+	bool known = begins_kernel(x, &f) || (x->syms && symtab_value(x->syms, f.name, &value));
 	free(copy);
 	return known;
 }
@@ -432,7 +560,7 @@ static int read_block(struct folded *x, struct input *in, char **line)
 		bool closed = closes_map(*line, &value);
 
 		if (closed || **line == ',' || **line == ']') {
-			if (b.len && !b.chosen && !(b.chosen = has_kernel(x, b.text)))
+			if (b.len && !b.chosen && !(b.chosen = has_kernel(x, b.text, b.len)))
 				b.len = 0;
 		} else if (strchr(" \t", **line) && (*line)[strspn(*line, " \t")] && !b.chosen) {
 			add_line(&b, *line);
@@ -441,9 +569,9 @@ static int read_block(struct folded *x, struct input *in, char **line)
 			continue;
 		ret = closed && parse_u64(value, 10, &count);
 		if (ret && b.chosen)
-			add_block(x, b.text, count);
+			add_block(x, b.text, b.len, count);
 		else if (ret)
-			add_count(&x->more.samples, count);
+			add_count(&get_part(x, false, NAMED)->more.samples, count);
 		break;
 	}
 	free(b.text);
@@ -493,13 +621,12 @@ static int read_blocks(struct folded *x, struct input *in, const struct collect_
 static int read_bpftrace(struct input *in, const char *path, const struct collect_options *opts,
 			 struct profile *p)
 {
-	struct folded x = { 0 };
+	struct folded x = { .syms = opts->syms, .profile = p };
 
 	(void)path;
-	begin(&x, opts, p);
 	int ret = read_blocks(&x, in, opts);
 	if (!ret)
-		ret = finish(&x, in, "bpftrace", false);
+		ret = finish(&x, in, opts, "bpftrace");
 	release(&x);
 	return ret;
 }

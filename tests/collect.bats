@@ -371,6 +371,99 @@ fleet() {
 	cmp "$dir/alone" "$dir/out"
 }
 
+@test "frames that are bare addresses are resolved where the symbols have them, at the call's own byte" {
+	cat >"$dir/names" <<-END
+	@[
+	    copy_user+16
+	    vfs_read+52
+	    ksys_read+95
+	    do_syscall_64+59
+	    entry_SYSCALL_64_after_hwframe+68
+	]: 12
+	@[
+	    tick_handler+0
+	    sysvec_apic_timer_interrupt+16
+	    asm_sysvec_apic_timer_interrupt+18
+	    vfs_read+32
+	    ksys_read+95
+	]: 3
+	END
+	printf '@[\n' >"$dir/raw"	# as kstack(raw) prints the same
+	printf '    ffffffff8100%s\n' 1610 1034 115f 153b 2084 >>"$dir/raw"
+	printf ']: 12\n@[\n' >>"$dir/raw"
+	printf '    ffffffff8100%s\n' 1800 1790 1712 1020 115f >>"$dir/raw"
+	echo ']: 3' >>"$dir/raw"
+	collect_to by-name --kallsyms $data/kallsyms "$dir/names"
+	collect_to by-addr --kallsyms $data/kallsyms "$dir/raw"
+	cmp "$dir/by-name" "$dir/by-addr"
+	grep -qx 'call vfs_read 0x33 copy_user 12' "$dir/by-addr"
+	grep -qx 'touch copy_user 0x10 12' "$dir/by-addr"
+	grep -qx 'call asm_sysvec_apic_timer_interrupt 0x11 sysvec_apic_timer_interrupt 3' "$dir/by-addr"
+	grep -qx 'call ksys_read 0x5e vfs_read 15' "$dir/by-addr"	# to its end, which is no entry
+	grep -q ' vfs_read:4$' "$dir/by-addr"	# what was interrupted is exact
+	[ "$(cat "$dir/by-addr.err")" = "hottext: 15 samples, 15 kernel, 15 resolved, 0 unresolved, 0 lost" ]
+	# What bpftrace has no name for, among names; what kstack(perf) says of it.
+	sed 's/ffff/0x&/; s/0xffffffff8100115f/ksys_read+95/' "$dir/raw" >"$dir/mixed"
+	sed 's/^    \(ffff.*\)/\t\1 0x\1 ([kernel.kallsyms])/' "$dir/raw" >"$dir/perf"
+	for kind in mixed perf; do
+		collect_to out --kallsyms $data/kallsyms "$dir/$kind"
+		cmp "$dir/by-name" "$dir/out"
+	done
+	# Folded, with marks and without, behind frames of a program.
+	fold() { awk '/^ / { s = ";" $1 s } /^]/ { print "app;7f12345678ab;0x401136" s, $2; s = "" }' "$1"; }
+	fold "$dir/raw" >"$dir/folded"
+	sed 's/\(ffff[0-9a-f]*\)/\1_[k]/g' "$dir/folded" >"$dir/marked"
+	fold "$dir/mixed" | sed 's/;ksys_read+95/;ksys_read+0x5f_[k]/; s/0xffff[0-9a-f]*/&_[k]/g' >"$dir/mixed.folded"
+	for kind in marked mixed.folded folded; do
+		collect_to out --kallsyms $data/kallsyms "$dir/$kind"
+		diff <(sed 's/^source bpftrace/source folded/' "$dir/by-name") "$dir/out"
+	done
+	grep -q "is taken to begin at its entries" "$dir/out.err"
+	# One mark, and an address without one is a program's.
+	{ cat "$dir/folded"; echo 'app;main;vfs_read_[k] 1'; } >"$dir/one"
+	collect_to out --kallsyms $data/kallsyms "$dir/one"
+	[ "$(tail -n 1 "$dir/out.err")" = "hottext: 16 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
+	# Errors look like the highest addresses; names like addresses.
+	printf '%s 1\n' 'app;main;add' 'app;main;0xfffffffffffffff2' 'app;main;deadbeef' >"$dir/one"
+	collect_to out --kallsyms $data/kallsyms "$dir/one"
+	[ "$(tail -n 1 "$dir/out.err")" = "hottext: 3 samples, 0 kernel, 0 resolved, 0 unresolved, 0 lost" ]
+	# 32 bits.
+	sed 's/^ffffffff81/c0/' $data/kallsyms >"$dir/map"
+	sed 's/ffffffff81/c0/' "$dir/raw" >"$dir/raw32"
+	collect_to out --kallsyms "$dir/map" "$dir/raw32"
+	cmp "$dir/by-name" "$dir/out"
+}
+
+@test "bare addresses without symbols, or of a kernel that lay elsewhere, are the kernel's and unresolved" {
+	printf '@[\n    ffffffff%s\n    ffffffff%s\n    ffffffff%s\n]: 4\n' 81001010 81001105 81002084 \
+		81001610 81001034 81002084 >"$dir/raw"
+	collect_to out "$dir/raw"
+	[ "$(cat "$dir/out.err")" = "hottext: 8 samples, 8 kernel, 0 resolved, 8 unresolved, 0 lost" ]
+	[ "$(wc -l <"$dir/out")" -eq 2 ]
+	elsewhere() {	# elsewhere SLIDE OUT ALL
+		perl -pe "s/ffffffff\\K\\w+/sprintf '%x', $1 + hex \$&/e" "$dir/raw" >"$dir/slid"
+		collect_to out --kallsyms $data/kallsyms "$dir/slid"
+		diff - "$dir/out.err" <<-END
+		hottext: warning: '$dir/slid': $2 of $3 addresses are not in the text of '$data/kallsyms', which lay elsewhere (KASLR) or is another: none of them is resolved
+		hottext: 8 samples, 8 kernel, 0 resolved, 8 unresolved, 0 lost
+		END
+	}
+	elsewhere 0x19000000 6 6
+	[ "$(wc -l <"$dir/out")" -eq 2 ]
+	# By so little that most fall into the text: those that fall behind it show it.
+	elsewhere 0x200 2 6
+	# Names beside them stay.
+	sed 's/ffffffff81001105/ksys_read+5/' "$dir/raw" >"$dir/mixed"
+	sed 's/ffffffff81/ffffffff9a/' "$dir/mixed" >"$dir/slid"
+	collect_to out --kallsyms $data/kallsyms "$dir/slid"
+	grep -q "warning: '$dir/slid': 5 of 5 addresses are not in the text" "$dir/out.err"
+	grep -q '^path [0-9a-f]* syscall ksys_read 4 ksys_read:1$' "$dir/out"
+	# A few of modules are no sign of it.
+	{ cat "$dir/raw"; printf '@[\n    ffffffffc0001010\n    ffffffff81001034\n]: 1\n'; } >"$dir/module"
+	collect_to out --kallsyms $data/kallsyms "$dir/module"
+	[ "$(cat "$dir/out.err")" = "hottext: 9 samples, 9 kernel, 8 resolved, 1 unresolved, 0 lost" ]
+}
+
 @test "folded stacks: marks count for all lines, before them too" {
 	printf 'app;main;timer_interrupt;tick 5\n' >"$dir/a"
 	printf 'app;main;do_syscall_64_[k];vfs_read_[k] 3\n' >"$dir/b"
