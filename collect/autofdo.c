@@ -80,7 +80,7 @@ static bool read_header(struct autofdo *x, char *line)
 		add_count(&x->unresolved, total);
 		return true;
 	}
-	add_count(&x->resolved, total);
+	add_count(chain_is_known(&x->chain, x->func) ? &x->resolved : &x->unresolved, total);
 	profile_add_samples(x->p, x->func, PROFILE_OFF_UNKNOWN, total);
 	profile_add_entries(x->p, x->func, entries);
 	return true;

@@ -19,6 +19,7 @@ enum {
 	/* of distinct chains held back; past it they are added and forgotten */
 	SEEN_MAX_BYTES = 32 << 20,
 	MAX_STRAIGHT = 1 << 14,		/* bytes: code that runs straight between two branches is shorter */
+	ONLY_NAME = 1 << 7,		/* in roots[]: syms do not have it */
 };
 
 struct chain_place {
@@ -31,7 +32,7 @@ struct chain_place {
 struct chain_seen {
 	uint64_t pending;
 	uint32_t path;
-	bool resolved;		/* its innermost frame is in a function */
+	bool resolved;		/* its innermost frame is in a known function */
 };
 
 /* A succession and how often it was met since it was put here. */
@@ -105,6 +106,22 @@ struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
 	return pl->frame;
 }
 
+static unsigned char *root_slot(struct chain *c, uint32_t func)
+{
+	if (func >= c->alloc_roots) {
+		uint32_t had = c->alloc_roots;
+
+		ALLOC_GROW(c->roots, (size_t)func + 1, c->alloc_roots);
+		memset(c->roots + had, 0, c->alloc_roots - had);
+	}
+	return &c->roots[func];
+}
+
+bool chain_is_known(const struct chain *c, uint32_t func)
+{
+	return func != INDEX_NONE && (func >= c->alloc_roots || !(c->roots[func] & ONLY_NAME));
+}
+
 struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
 				      bool is_return)
 {
@@ -124,25 +141,20 @@ struct chain_frame chain_resolve_name(struct chain *c, const char *name, const c
 	}
 	if (is_return && off)
 		off--;
-	return (struct chain_frame){
-		module ? profile_module_func(c->profile, name, module) : profile_func(c->profile, name),
-		off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN,
-	};
+	uint32_t func = module ? profile_module_func(c->profile, name, module) : profile_func(c->profile, name);
+	if (c->syms)
+		*root_slot(c, func) |= ONLY_NAME;
+	return (struct chain_frame){ func, off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN };
 }
 
 static enum root_kind root_of(struct chain *c, uint32_t func)
 {
 	if (func == INDEX_NONE)
 		return ROOT_NONE;
-	if (func >= c->alloc_roots) {
-		uint32_t had = c->alloc_roots;
-
-		ALLOC_GROW(c->roots, (size_t)func + 1, c->alloc_roots);
-		memset(c->roots + had, 0, c->alloc_roots - had);
-	}
-	if (!c->roots[func])
-		c->roots[func] = (unsigned char)(1 + root_kind(profile_func_name(c->profile, func)));
-	return c->roots[func] - 1u;
+	unsigned char *slot = root_slot(c, func);
+	if (!(*slot & ~ONLY_NAME))
+		*slot |= (unsigned char)(1 + root_kind(profile_func_name(c->profile, func)));
+	return (*slot & ~ONLY_NAME) - 1;
 }
 
 bool chain_is_interruption(struct chain *c, uint32_t func)
@@ -404,7 +416,7 @@ static uint32_t add_seen(struct chain *c, int kind, const void *key, uint32_t nr
 			resolve_addrs(c, key, nr);
 			frames = c->frames;
 		}
-		bool resolved = frames[0].func != INDEX_NONE;
+		bool resolved = chain_is_known(c, frames[0].func);
 		uint32_t path = add_frames(c, frames, nr, s->weight);
 		*seen = (struct chain_seen){ .path = path, .resolved = resolved };
 	}

@@ -63,7 +63,7 @@ struct chain {
 	struct path_walk walk;
 	struct chain_place *places;		/* small cache of resolved addresses */
 	uint32_t *func_of_sym;			/* [index in syms]: func + 1 */
-	unsigned char *roots;			/* [func]: enum root_kind + 1 */
+	unsigned char *roots;			/* [func]: enum root_kind + 1, and whether it is but a name */
 	uint32_t alloc_roots;
 	struct index seen[2];			/* whole chains by their bytes: of frames, of addresses */
 	struct chain_seen *seen_items[2];
@@ -99,6 +99,9 @@ struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
  */
 struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
 				      bool is_return);
+
+/* Whether it counts as resolved: not a mere name that syms lack, or have several times. */
+bool chain_is_known(const struct chain *c, uint32_t func);
 
 /*
  * True when code of this function runs by interruption: an interrupt or exception

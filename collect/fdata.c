@@ -97,7 +97,7 @@ static void add_sample(struct fdata *x, const struct chain_frame *at, bool insid
 		add_count(&x->unresolved, inside ? count : 0);
 		return;
 	}
-	add_count(&x->resolved, count);
+	add_count(chain_is_known(&x->chain, at->func) ? &x->resolved : &x->unresolved, count);
 	profile_add_samples(x->p, at->func, at->off, count);
 }
 

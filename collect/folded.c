@@ -305,7 +305,7 @@ static void add_frames(struct folded *x, bool unmarked, enum how how, uint32_t f
 	chain_add(c, x->places, nr, &s);
 	add_count(&t->more.samples, count - 1);
 	add_count(&t->more.kernel, count - 1);
-	add_count(x->places[0].func != INDEX_NONE ? &t->more.resolved : &t->more.unresolved, count - 1);
+	add_count(chain_is_known(c, x->places[0].func) ? &t->more.resolved : &t->more.unresolved, count - 1);
 }
 
 static void add_kernel(struct folded *x, bool unmarked, uint32_t first, uint64_t count)

@@ -20,7 +20,7 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 	diff -u $data/chains.hot "$dir/out"
 	diff - "$dir/out.err" <<-END
 	hottext: '$data/chains.perf-script': 1 samples of event 'page-faults' left out (--event page-faults takes them)
-	hottext: 5 samples, 4 kernel, 3 resolved, 1 unresolved, 0 lost
+	hottext: 5 samples, 4 kernel, 2 resolved, 2 unresolved, 0 lost
 	END
 }
 
@@ -462,6 +462,33 @@ fleet() {
 	{ cat "$dir/raw"; printf '@[\n    ffffffffc0001010\n    ffffffff81001034\n]: 1\n'; } >"$dir/module"
 	collect_to out --kallsyms $data/kallsyms "$dir/module"
 	[ "$(cat "$dir/out.err")" = "hottext: 9 samples, 9 kernel, 8 resolved, 1 unresolved, 0 lost" ]
+}
+
+@test "a name that the symbols lack, or have several times, is kept and not resolved, in every text" {
+	for name in vfs_read helper gone; do
+		printf 'app 21 [000] 1.000005: 1 cpu-clock: \n\tffffffff81009110 %s+0x10 ([kernel.kallsyms])\n\n' $name >>"$dir/script"
+		echo "app;do_syscall_64_[k];${name}_[k] 3" >>"$dir/folded"
+		echo "app;do_syscall_64;$name 3" >>"$dir/unmarked"
+		printf '@[\n    %s+16\n    do_syscall_64+59\n]: 3\n' $name >>"$dir/bpftrace"
+		printf '    ls-13  [000] .....  2.245690: <stack trace>\n => %s\n => do_syscall_64\n' $name >>"$dir/stack"
+		printf '%s:3:1\n 1: 3\n' $name >>"$dir/autofdo"
+		echo "1 $name 10 3" >>"$dir/no_lbr"
+	done
+	sed -i '1i # tracer: nop' "$dir/stack"
+	sed -i '1i no_lbr cycles:' "$dir/no_lbr"
+	for kind in script folded unmarked bpftrace stack; do
+		collect_to out "$dir/$kind"	# without symbols there is no other name
+		grep -Eq '([39]) samples, \1 kernel, \1 resolved, 0 unresolved' "$dir/out.err"
+		collect_to out --kallsyms $data/kallsyms "$dir/$kind"
+		grep -Eq '(3 samples, 3 kernel, 1 resolved, 2|9 samples, 9 kernel, 3 resolved, 6) unresolved' "$dir/out.err"
+		[ "$(grep -c '^func vfs_read \|^func helper \|^func gone ' "$dir/out")" -eq 3 ]
+	done
+	# Those two are of programs, too, and keep of them only what the kernel has.
+	for kind in autofdo no_lbr; do
+		collect_to out --kallsyms $data/kallsyms "$dir/$kind"
+		grep -q '9 samples, . kernel, 3 resolved, 6 unresolved' "$dir/out.err"
+		[ "$(grep -c '^func vfs_read \|^func helper ' "$dir/out")" -eq 2 ]
+	done
 }
 
 @test "folded stacks: marks count for all lines, before them too" {
