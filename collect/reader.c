@@ -159,6 +159,11 @@ int collect_rest(const struct input *in, const struct collect_options *opts, boo
 	return 0;
 }
 
+void collect_tell_second(const char *name)
+{
+	warn("'%s': a second recording in it is not read; give it as an input of its own", name);
+}
+
 void source_set_kernel(struct profile_source *s, const struct symtab *syms)
 {
 	char hex[2 * BUILD_ID_MAX + 1];

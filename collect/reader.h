@@ -53,6 +53,9 @@ void collect_print_totals(const struct profile *p);
  */
 int collect_rest(const struct input *in, const struct collect_options *opts, bool any);
 
+/* Warn that another recording stands behind the one that was read: cat(1) merges profiles, but not recordings. */
+void collect_tell_second(const char *name);
+
 struct profile_source;
 
 /* Name the kernel that syms describe as the source's. */

@@ -204,6 +204,32 @@ kernel_stack - - - 5 5 5 0 0" ]
 	same instances.dat instances.dat.hot "20 samples, 20 kernel, 20 resolved, 0 unresolved, 0 lost"
 }
 
+@test "a second trace.dat behind the first is not read, and that is said" {
+	said="a second recording in it is not read; give it as an input of its own"
+	second() {	# second FILE BEHIND
+		collect_to one "$1"
+		! grep -q "$said" "$dir/one.err"
+		cat "$1" "$2" > "$dir/two"
+		collect_to out "$dir/two"
+		cmp "$dir/one" "$dir/out"
+		diff <(sed "s,$1,$dir/two,; \$i hottext: warning: '$dir/two': $said" "$dir/one.err") "$dir/out.err"
+	}
+	for f in graph instances lost; do
+		second $data/$f.dat $data/lost.dat
+	done
+	"$HOTTEXT" collect - < "$dir/two" 2>&1 > "$dir/out" | grep -qx "hottext: warning: 'standard input': $said"
+	{ cat $data/graph.dat; printf ' \x17\x08\x44tracing7'; } > "$dir/two"	# not where this one ends
+	collect_to out "$dir/two"
+	[ "$(wc -l < "$dir/out.err")" -eq 1 ]
+	command -v trace-cmd || skip "no trace-cmd"
+	for f in graph instances; do
+		trace-cmd convert -i $data/$f.dat -o "$dir/v6" --file-version 6 > "$dir/log" 2>&1
+		trace-cmd convert -i $data/$f.dat -o "$dir/plain" --compression none > "$dir/log" 2>&1
+		second "$dir/v6" $data/lost.dat
+		second "$dir/plain" "$dir/v6"
+	done
+}
+
 @test "trace.dat from standard input and compressed once more" {
 	"$HOTTEXT" collect -q - < $data/graph.dat > "$dir/out"
 	cmp $data/graph.dat.hot "$dir/out"

@@ -488,6 +488,8 @@ static int read_tracedat(struct input *in, const char *path, const struct collec
 		ret = tracedat_repair(fd, input_name(in), &whole);
 	if (!ret)
 		ret = read_apart(whole < 0 ? fd : whole, input_name(in), opts, p);
+	if (!ret && tracedat_is_followed(fd))
+		collect_tell_second(input_name(in));
 	if (whole >= 0)
 		close(whole);
 	if (fd >= 0)

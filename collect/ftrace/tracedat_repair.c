@@ -13,6 +13,7 @@
 
 #include "lib/error.h"
 #include "lib/mem.h"
+#include "tracedat7.h"
 #include "tracedat_damage.h"
 #include "tracedat_repair7.h"
 
@@ -22,66 +23,65 @@ enum {
 	ENDIAN_OFF = 12,	/* behind magic and "6\0": 0 little, 1 big */
 	PAGE_SIZE_OFF = 14,	/* u32 */
 	MAX_CPUS = 4096,
+	TRACEDAT_MAGIC = 10,	/* bytes, with "tracing", but without the version */
 };
 static const char version_6[] = "\027\010\104tracing6", mark[] = "flyrecord";
 
-struct head {
-	unsigned char *bytes;
-	size_t size;		/* of bytes */
-	uint64_t file_size;
-	bool big;
-	uint64_t page, first, end;	/* where pages begin and are to end */
+/* A file of version 6. */
+struct pages {
+	struct tracedat7 t;	/* but for options and sections, which that version has not */
+	uint64_t first, end;	/* where the pages of a table begin and are to end */
 };
 
-static uint64_t number(const struct head *h, size_t at, unsigned int size)
+static bool open6(struct pages *h, int fd)
 {
-	uint64_t v = 0;
+	unsigned char head[PAGE_SIZE_OFF + 4];
+	struct stat st;
 
-	for (unsigned int i = 0; i < size; i++)
-		v = v << 8 | h->bytes[at + (h->big ? i : size - 1 - i)];
-	return v;
+	if (fstat(fd, &st))
+		return false;
+	*h = (struct pages){ .t = { .fd = fd, .size = (uint64_t)st.st_size } };
+	if (!tracedat7_get(&h->t, 0, head, sizeof(head)) || memcmp(head, version_6, sizeof(version_6)) != 0)
+		return false;
+	h->t.big = head[ENDIAN_OFF];
+	h->t.page = tracedat7_decode(&h->t, head + PAGE_SIZE_OFF, 4);
+	return h->t.page >= 1024 && h->t.page <= 1 << 20 && !(h->t.page & (h->t.page - 1));
 }
 
-static bool read_head(struct head *h, int fd)
+/* What is behind the next mark of a table; 0: none. */
+static uint64_t find_table(const struct pages *h, uint64_t from)
 {
-	struct stat st;
-	size_t got = 0;
-	ssize_t n = 1;
+	char buf[1 << 16];
 
-	if (fstat(fd, &st) || st.st_size < PAGE_SIZE_OFF + 4)
-		return false;
-	h->file_size = (uint64_t)st.st_size;
-	h->size = h->file_size < MAX_HEAD ? (size_t)h->file_size : (size_t)MAX_HEAD;
-	h->bytes = xmalloc(h->size);
-	while (got < h->size &&
-	       (n = TEMP_FAILURE_RETRY(pread(fd, h->bytes + got, h->size - got, (off_t)got))) > 0)
-		got += (size_t)n;
-	if (got < h->size || memcmp(h->bytes, version_6, sizeof(version_6)) != 0)
-		return false;
-	h->big = h->bytes[ENDIAN_OFF];
-	h->page = number(h, PAGE_SIZE_OFF, 4);
-	return h->page >= 1024 && h->page <= 1 << 20 && !(h->page & (h->page - 1));
+	while (from < MAX_HEAD) {
+		ssize_t n = TEMP_FAILURE_RETRY(pread(h->t.fd, buf, sizeof(buf), (off_t)from));
+		char *at = n > 0 ? memmem(buf, (size_t)n, mark, sizeof(mark)) : NULL;
+
+		if (at)
+			return from + (uint64_t)(at - buf) + sizeof(mark);
+		if (n < (ssize_t)sizeof(mark))
+			break;
+		from += (uint64_t)n - sizeof(mark) + 1;
+	}
+	return 0;
 }
 
 /* {u64 offset, u64 size} a CPU, in whole pages one behind the other, as long as they look like it. */
-static bool read_table(struct head *h)
+static bool read_table(struct pages *h, uint64_t pos)
 {
-	unsigned char *at = memmem(h->bytes, h->size, mark, sizeof(mark));
+	uint64_t off, size;
 
-	if (!at)
-		return false;
-	size_t pos = (size_t)(at - h->bytes) + sizeof(mark);
-	for (uint32_t cpu = 0; cpu < MAX_CPUS && h->size - pos >= 16; cpu++, pos += 16) {
-		uint64_t off = number(h, pos, 8), size = number(h, pos + 8, 8);
-
-		if (off % h->page || size % h->page || off < pos || size > INT64_MAX / 2 || off > INT64_MAX / 2 ||
+	h->first = h->end = 0;
+	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++, pos += 16) {
+		if (!tracedat7_number(&h->t, pos, 8, &off) || !tracedat7_number(&h->t, pos + 8, 8, &size) ||
+		    off % h->t.page || size % h->t.page || off < pos || size > INT64_MAX / 2 || off > INT64_MAX / 2 ||
 		    (cpu && off != h->end))
 			break;
 		if (!cpu)
 			h->first = off;
 		h->end = off + size;
 	}
-	return h->end && h->file_size < h->end && h->file_size > h->first;
+	return h->end;
 }
 
 static bool copy(int from, FILE *to, uint64_t bytes)
@@ -126,12 +126,12 @@ static int finish_copy(FILE *fp, bool good, const char *name)
 
 static int repair6(int fd, const char *name, int *whole)
 {
-	struct head h = { 0 };
+	struct pages h;
 	int ret = 0;
 
-	if (read_head(&h, fd) && read_table(&h)) {
-		uint64_t pages = (h.file_size - h.first) / h.page, all = (h.end - h.first) / h.page;
-		FILE *fp = copy_head(fd, h.first + pages * h.page);
+	if (open6(&h, fd) && read_table(&h, find_table(&h, 0)) && h.t.size < h.end && h.t.size > h.first) {
+		uint64_t pages = (h.t.size - h.first) / h.t.page, all = (h.end - h.first) / h.t.page;
+		FILE *fp = copy_head(fd, h.first + pages * h.t.page);
 
 		*whole = finish_copy(fp, fp && !ftruncate(fileno(fp), (off_t)h.end), name);
 		if (*whole < 0)
@@ -140,7 +140,6 @@ static int repair6(int fd, const char *name, int *whole)
 			warn("'%s' is truncated: of its %llu pages of events the last %llu are lost", name,
 			     (unsigned long long)all, (unsigned long long)(all - pages));
 	}
-	free(h.bytes);
 	return ret;
 }
 
@@ -220,4 +219,54 @@ int tracedat_repair(int fd, const char *name, int *whole)
 	if (repair6(fd, name, whole) || (*whole < 0 && repair7(fd, name, whole)))
 		return -1;
 	return repair_chunks(fd, name, whole);
+}
+
+static bool begins_with(const struct tracedat7 *t, uint64_t off, const char *what, size_t n)
+{
+	char buf[16];
+
+	return tracedat7_get(t, off, buf, n) && !memcmp(buf, what, n);
+}
+
+/* Each further buffer has a table behind the pages of the one before; without pages they stand together. */
+static uint64_t find_end6(struct pages *h)
+{
+	uint64_t end = 0, pos = find_table(h, 0);
+
+	while (pos)
+		if (!read_table(h, pos)) {
+			pos = end ? 0 : find_table(h, pos);
+		} else {
+			end = h->end;
+			pos = begins_with(&h->t, end, mark, sizeof(mark)) ? end + sizeof(mark) : 0;
+		}
+	return end;
+}
+
+/* Sections stand one behind the other, to the end. */
+static uint64_t find_end7(const struct tracedat7 *t)
+{
+	enum { MAX_SECTIONS = 1 << 16 };
+	uint64_t at = t->first_section;
+	struct tracedat_section s;
+
+	for (int i = 0; i < MAX_SECTIONS && !begins_with(t, at, version_6, TRACEDAT_MAGIC); i++) {
+		if (!tracedat7_section(t, at, &s) || !tracedat7_is_whole(t, &s))
+			return 0;
+		at += TRACEDAT_SECTION_HEAD + s.size;
+	}
+	return at;
+}
+
+bool tracedat_is_followed(int fd)
+{
+	struct pages h;
+	struct stat st;
+	uint64_t end = 0;
+
+	if (open6(&h, fd))
+		end = find_end6(&h);
+	else if (!fstat(fd, &st) && tracedat7_init(&h.t, fd, (uint64_t)st.st_size))
+		end = find_end7(&h.t);
+	return end && begins_with(&h.t, end, version_6, TRACEDAT_MAGIC);
 }

@@ -266,8 +266,8 @@ static int finish(struct run *r, struct profile *p)
 		     r->d.name, r->opts->vmlinux ? r->opts->vmlinux : "the symbols");
 	if (r->strays)
 		warn("'%s': %llu samples of unknown events", r->d.name, (unsigned long long)r->strays);
-	if (r->followed)	/* cat(1) merges profiles, but not recordings */
-		warn("'%s': a second recording in it is not read; give it as an input of its own", r->d.name);
+	if (r->followed)
+		collect_tell_second(r->d.name);
 	if (r->malformed)
 		warn("'%s': %llu malformed records", r->d.name, (unsigned long long)r->malformed);
 	detail("'%s': %llu samples, kernel callchain depth %llu, %llu branch entries, kernel moved by %#llx",
