@@ -121,6 +121,15 @@ load ld.bash
 	[[ "$output" == *"built without -ffunction-sections?"* ]]
 }
 
+@test "a plan that places nothing links as without one, and says so" {
+	make_kernel
+	plan < <(printf '/*\n * 0 functions in 0 sections placed, 6 sections dropped.\n */\n')
+	HOTTEXT_PLAN=plan run kernel_link vmlinux
+	stops 0 "hottext: warning: plan 'plan' places no sections: 'vmlinux' is in link order"
+	kernel_link unplanned
+	cmp vmlinux unplanned
+}
+
 @test "lld gets the symbol order" {
 	need_lld
 	make_kernel

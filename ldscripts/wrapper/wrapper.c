@@ -72,10 +72,12 @@ out:
 }
 
 /* How much of the plan the link obeyed decides whether it stands. */
-static int judge(const struct wrapper *w, const struct match_count *mc, const char *plan)
+static int judge(const struct wrapper *w, const struct match_count *mc, const struct fragment *f, const char *plan)
 {
 	uint64_t found = 100 * (uint64_t)mc->found;
 
+	if (f && !f->nr_patterns && !f->nr_groups)
+		warn("plan '%s' places no sections: '%s' is in link order", plan, w->line.output);
 	if (!mc->wanted)
 		return 0;
 	if (found < (uint64_t)MATCH_STOP_PERCENT * mc->wanted)
@@ -119,7 +121,7 @@ static int link_and_judge(struct wrapper *w, const struct fragment *f, const cha
 		w->lld = true;
 		ret = EXIT_FAILED;
 	}
-	if (!ret && judge(w, &mc, plan))
+	if (!ret && judge(w, &mc, f, plan))
 		ret = EXIT_FAILED;
 	if (!ret && own && w->line.map)
 		ret = wrapper_give_map(w, own, NULL);

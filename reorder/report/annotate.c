@@ -97,8 +97,10 @@ static uint32_t inline_chain(struct annotation *a, Dwarf_Die *cu, uint64_t addr)
 
 		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
 			break;
-		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
-			fprintf(fp, "%s%s", depth++ ? " < " : "", name ? name : "?");
+		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+			continue;
+		fputs(depth++ ? " < " : "", fp);
+		put_text(fp, name ? name : "?", 0);
 	}
 	text_close(fp, &text);
 	free(scopes);

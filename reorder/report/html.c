@@ -525,7 +525,7 @@ void report_html(const struct plan *p, FILE *fp)
 	put_fixed(p, fp);
 	put_again(p, fp);
 	put_escaped(fp, "</main>\n<footer><p>Written by ", p->tool,
-		    ". The picture beside this page: hotpages.svg; all numbers: "
+		    ". The picture of its pages is drawn from hotpages.dot beside it; all numbers: "
 		    "plan.json.</p></footer>\n<div id=\"tip\" aria-hidden=\"true\" hidden></div>\n"
 		    "<script type=\"application/json\" id=\"plan-data\">");
 	html_data(p, fp);
