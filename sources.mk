@@ -276,6 +276,7 @@ BATS_TESTS := \
 	record \
 	relax \
 	report \
+	short \
 	tlbdump \
 	trust \
 	verify

@@ -87,28 +87,69 @@ static void add_section(struct objects *o, uint32_t file, const char *name, cons
 	};
 }
 
-/* Note the short branches of one relocation section that leave the section they stand in. */
-static void scan_relocs(struct objects *o, Elf *elf, Elf_Scn *scn, const GElf_Shdr *sh, uint16_t machine,
-			struct object_section *info)
+static struct object_section *find_section(struct objects *o, Elf *elf, uint32_t file, size_t shstr, size_t number)
 {
+	Elf_Scn *scn = elf_getscn(elf, number);
+	GElf_Shdr sh;
+	const char *name = scn && gelf_getshdr(scn, &sh) ? elf_strptr(elf, shstr, sh.sh_name) : NULL;
+	uint32_t key[2] = { file, name ? index_find_str(&o->names, name) : INDEX_NONE };
+	uint32_t id = index_find(&o->sections, key, sizeof(key));
+
+	return id == INDEX_NONE ? NULL : &o->infos[id];
+}
+
+/* The symbols of a relocation section. */
+struct symbols {
+	Elf_Data *data, *indices;	/* indices: of sections that sym.st_shndx cannot tell; NULL: none */
+	size_t strings;
+};
+
+static bool get_symbols(Elf *elf, size_t number, struct symbols *s)
+{
+	Elf_Scn *scn = elf_getscn(elf, number);
+	int indices = scn ? elf_scnshndx(scn) : 0;
+	GElf_Shdr sh;
+
+	if (!scn || !gelf_getshdr(scn, &sh))
+		return false;
+	s->data = elf_getdata(scn, NULL);
+	s->indices = indices > 0 ? elf_getdata(elf_getscn(elf, (size_t)indices), NULL) : NULL;
+	s->strings = sh.sh_link;
+	return s->data;
+}
+
+/*
+ * Note the short branches of one relocation section that leave the section they stand in, and their targets:
+ * by name what another object may define, by section what this one does. Local labels have no name.
+ */
+static void scan_relocs(struct objects *o, Elf *elf, uint32_t file, Elf_Scn *scn, const GElf_Shdr *sh, uint16_t machine,
+			size_t shstr)
+{
+	struct object_section *from = find_section(o, elf, file, shstr, sh->sh_info);
 	Elf_Data *data = elf_getdata(scn, NULL);
-	Elf_Scn *symscn = elf_getscn(elf, sh->sh_link);
-	Elf_Data *syms = symscn ? elf_getdata(symscn, NULL) : NULL;
-	GElf_Shdr symsh;
+	struct symbols s;
 	GElf_Rela rela;
 	GElf_Sym sym;
 
-	if (!data || !syms || !sh->sh_entsize || !gelf_getshdr(symscn, &symsh))
+	if (!from || !data || !sh->sh_entsize || !get_symbols(elf, sh->sh_link, &s))
 		return;
 	for (uint64_t i = 0; i < sh->sh_size / sh->sh_entsize && i < INT32_MAX; i++) {
+		Elf32_Word index = 0;
+
 		if (!gelf_getrela(data, (int)i, &rela))
 			return;
-		if (!reaches_short(machine, GELF_R_TYPE(rela.r_info)))
+		if (!reaches_short(machine, GELF_R_TYPE(rela.r_info)) ||
+		    !gelf_getsymshndx(s.data, s.indices, (int)GELF_R_SYM(rela.r_info), &sym, &index))
 			continue;
-		if (!gelf_getsym(syms, (int)GELF_R_SYM(rela.r_info), &sym) || sym.st_shndx == sh->sh_info)
+		if (sym.st_shndx != SHN_XINDEX)
+			index = sym.st_shndx < SHN_LORESERVE ? sym.st_shndx : SHN_UNDEF;
+		if (index == sh->sh_info)
 			continue;
-		info->short_branch = true;
-		const char *name = elf_strptr(elf, symsh.sh_link, sym.st_name);
+		from->short_branch = true;
+		struct object_section *to = index ? find_section(o, elf, file, shstr, index) : NULL;
+		if (to)
+			to->short_target = true;
+		const char *name = elf_strptr(elf, s.strings, sym.st_name);
 		if (name && *name)
 			index_add_str(&o->targets, name);
 	}
@@ -125,13 +166,8 @@ static void scan_branches(struct objects *o, Elf *elf, uint32_t file, uint16_t m
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_RELA)
 			continue;
 		of = elf_getscn(elf, sh.sh_info);
-		if (!of || !gelf_getshdr(of, &target) || !(target.sh_flags & SHF_EXECINSTR))
-			continue;
-		const char *name = elf_strptr(elf, shstr, target.sh_name);
-		uint32_t key[2] = { file, name ? index_find_str(&o->names, name) : INDEX_NONE };
-		uint32_t id = index_find(&o->sections, key, sizeof(key));
-		if (id != INDEX_NONE)
-			scan_relocs(o, elf, scn, &sh, machine, &o->infos[id]);
+		if (of && gelf_getshdr(of, &target) && target.sh_flags & SHF_EXECINSTR)
+			scan_relocs(o, elf, file, scn, &sh, machine, shstr);
 	}
 }
 

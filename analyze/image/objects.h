@@ -18,6 +18,7 @@ struct object_section {
 	bool code;
 	bool repeated;		/* its object has several sections of this name; size and align are the largest */
 	bool short_branch;	/* branches out of the section by an instruction of short reach (PowerPC: 32 KB) */
+	bool short_target;	/* such a branch in another section of its object ends in it */
 };
 
 /* dir is the folder that object names are relative to; nothing is opened yet. */

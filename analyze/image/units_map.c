@@ -143,6 +143,8 @@ static const char *why_fixed(const struct build *b, uint32_t i, const char *why)
 		return "its object has several sections of this name";
 	if (b->infos[i].short_branch)
 		return "a branch of short reach leaves it";
+	if (b->infos[i].short_target)
+		return "reached by a branch of short reach from another section";
 	return NULL;
 }
 
