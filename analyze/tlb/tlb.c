@@ -284,14 +284,17 @@ static bool touch_far(struct tlb *t, uint64_t addr, enum kind kind)
 	return hit;
 }
 
-/* Look a page up, nearest level first, and fill it where it was not. Returns whether some level had it. */
-static inline bool touch(struct tlb *t, uint64_t page, uint32_t shift, enum kind kind)
+/*
+ * Look an address up, nearest level first, and fill its page where it was not; page is its number in the
+ * nearest, further ones may hold smaller pieces. Returns whether some level had it.
+ */
+static inline bool touch(struct tlb *t, uint64_t addr, uint64_t page, enum kind kind)
 {
 	struct array *a = array_for(&t->levels[0], kind);
 	uint32_t set = (uint32_t)page & (a->sets - 1), slot = array_find(a, tag_of(t, page, kind), set);
 
 	if (slot == NO_SLOT)
-		return touch_far(t, page << shift, kind);
+		return touch_far(t, addr, kind);
 	array_use(a, set, slot);
 	return true;
 }
@@ -368,13 +371,13 @@ static void fetch_lines(struct tlb *t, uint64_t first, uint64_t last, enum kind 
 		}
 }
 
-static void fetch_page(struct tlb *t, uint64_t page, enum kind kind, uint32_t shift)
+static void fetch_page(struct tlb *t, uint64_t addr, uint64_t page, enum kind kind)
 {
 	if (kind == KIND_USER)
 		t->counts.user_fetches++;
 	else
 		t->counts.kernel_fetches++;
-	if (!touch(t, page, shift, kind)) {
+	if (!touch(t, addr, page, kind)) {
 		if (kind == KIND_USER)
 			t->counts.user_misses++;
 		else
@@ -432,9 +435,9 @@ static __attribute__((noinline)) void fetch_slow(struct tlb *t, uint64_t addr, u
 	uint64_t page = addr >> shift, last = end >> shift;
 	if (page == last && (page << 2 | kind) == t->last)
 		return;
-	for (; page <= last; page++)
+	for (; page <= last; addr = ++page << shift)
 		if ((page << 2 | kind) != t->last) {
-			fetch_page(t, page, kind, shift);
+			fetch_page(t, addr, page, kind);
 			t->last = page << 2 | kind;
 		}
 	set_hot(t, last, shift, kind);

@@ -259,7 +259,7 @@ static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 		r->have_last = true;
 		r->last_kind = kind;
 		r->last_page = p;
-		bool hit = ref_touch(r, p * size, kind);
+		bool hit = ref_touch(r, p * size < addr ? addr : p * size, kind);
 		if (kernel) {
 			r->counts.kernel_fetches++;
 			r->counts.kernel_misses += !hit;
@@ -486,6 +486,32 @@ static void large_array(void **state)
 	tlb_free(t);
 }
 
+/* Behind a level of whole pages one of small pieces: it is asked for the piece that is run, not for the page's first. */
+static void pieces_behind(void **state)
+{
+	(void)state;
+	struct machine m = {
+		.text_page = 2 << 20, .user_page = 4096, .nr_levels = 2,
+		.levels = { { .entries = 1, .ways = 1 }, { .entries = 1024, .ways = 1024, .max_page = 4096 } },
+	};
+	struct tlb *t = tlb_new(&m);
+
+	for (uint32_t round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < 500; i++) {
+			tlb_fetch(t, 0xffffffff81000000 + 4096 * (uint64_t)i + 8, 4, true);
+			tlb_fetch(t, 0xffffffff81200000 + 4096 * (uint64_t)i + 8, 4, true);
+		}
+		assert_int_equal(tlb_get_counts(t).kernel_misses, 1000);
+	}
+	/* What the nearest level holds is not asked for behind it; what a fetch runs over into is, by its first piece. */
+	tlb_fetch(t, 0xffffffff813ffffe, 4, true);
+	assert_int_equal(tlb_get_counts(t).kernel_misses, 1001);
+	tlb_fetch(t, 0xffffffff813ff008, 4, true);
+	tlb_fetch(t, 0xffffffff81400ff8, 4, true);
+	assert_int_equal(tlb_get_counts(t).kernel_misses, 1002);
+	tlb_free(t);
+}
+
 /* Four lines of one set of a two-way cache: LRU misses on each, two lines stay. */
 static void l1i(void **state)
 {
@@ -519,6 +545,7 @@ int main(void)
 		cmocka_unit_test(small_cases),
 		cmocka_unit_test(straddling),
 		cmocka_unit_test(large_array),
+		cmocka_unit_test(pieces_behind),
 		cmocka_unit_test(l1i),
 	};
 
