@@ -9,6 +9,7 @@ LIB_SRCS := \
 	lib/index.c \
 	lib/input.c \
 	lib/json_text.c \
+	lib/kind.c \
 	lib/mem.c \
 	lib/modules.c \
 	lib/modules_elf.c \

@@ -8,6 +8,7 @@
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/kind.h"
 #include "lib/modules.h"
 #include "lib/symtab.h"
 
@@ -43,7 +44,7 @@ static int write_profile(const struct profile *p)
 static int read_symbols(struct symtab *st)
 {
 	if (opt_vmlinux)
-		return symtab_read_vmlinux(st, opt_vmlinux);
+		return kind_check_kernel(opt_vmlinux) ? -1 : symtab_read_vmlinux(st, opt_vmlinux);
 	return opt_kallsyms ? symtab_read_kallsyms(st, opt_kallsyms) : 0;
 }
 

@@ -11,6 +11,7 @@
 #include "collect/profile_text.h"
 #include "lib/error.h"
 #include "lib/input.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 #include "lib/symtab.h"
@@ -124,29 +125,58 @@ static const struct reader *recognise(const char *data, size_t len)
 	return *r;
 }
 
-static int read_input(struct input *in, const char *path, const struct collect_options *opts,
-		      struct profile *p)
+/* NULL after reporting. */
+static const struct reader *recognise_input(struct input *in, const struct collect_options *opts)
 {
 	size_t len, want = HEAD_SIZE;
 	const void *data = input_peek(in, 16, &len);
 	const struct reader *r;
 
+	if (kind_check_head(input_name(in), data, len, "a profile"))
+		return NULL;
 	/* The zstd frames within these are for their readers to open. */
 	if (perfdata_reader.probe(data, len) || tracedat_reader.probe(data, len))
 		input_raw(in);
 	do {
 		data = input_peek(in, want, &len);
 		if (input_failed(in) && !(opts->force && len))
-			return -1;
-		if (!len)
-			return error("cannot read '%s': the file is empty", input_name(in));
+			return NULL;
+		if (!len) {
+			error("cannot read '%s': the file is empty", input_name(in));
+			return NULL;
+		}
 		r = recognise(data, len < want ? len : want);
 		want *= 16;
 	} while (!r && len >= want / 16 && want <= MAX_HEAD);
+	if (!r && !input_failed(in))
+		error("cannot read '%s': not a profile of any known kind", input_name(in));
+	return r;
+}
+
+static int read_input(struct input *in, const char *path, const struct collect_options *opts,
+		      struct profile *p)
+{
+	const struct reader *r = recognise_input(in, opts);
+
 	if (!r)
-		return input_failed(in) ? -1 : error("cannot read '%s': not a profile of any known kind", input_name(in));
+		return -1;
 	detail("'%s' is read as %s", input_name(in), r->name);
 	return r->read(in, path, opts, p);
+}
+
+const struct reader *collect_recognise(const char *path)
+{
+	const struct collect_options opts = { .syms = NULL };
+	struct input *in = input_open(path);
+	const struct reader *r = in ? recognise_input(in, &opts) : NULL;
+
+	input_close(in);
+	return r;
+}
+
+bool collect_needs_symbols(const struct reader *r)
+{
+	return r == &perfdata_reader || r == &fetch_reader || r == &procprofile_reader;
 }
 
 int collect_rest(const struct input *in, const struct collect_options *opts, bool any)

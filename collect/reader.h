@@ -39,6 +39,12 @@ struct reader {
 /* Read any input, recognised by content; "-" is stdin. */
 int collect_file(const char *path, const struct collect_options *opts, struct profile *p);
 
+/* What would read an input; NULL after reporting. */
+const struct reader *collect_recognise(const char *path);
+
+/* Whether it reads addresses alone, which say nothing without the symbols of the kernel that was profiled. */
+bool collect_needs_symbols(const struct reader *r);
+
 /* collect_file() for each path, in this order; stops at the first that fails. */
 int collect_files(const char *const *paths, unsigned int nr, const struct collect_options *opts,
 		  struct profile *p);

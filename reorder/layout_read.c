@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/index.h"
 #include "lib/input.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 #include "reorder/layout.h"
@@ -197,6 +198,10 @@ int layout_read(struct layout *l, const char *path)
 
 	if (!in)
 		return -1;
+	if (kind_check_input(in, "an order")) {
+		input_close(in);
+		return -1;
+	}
 	r.placed = xcalloc(l->image->nr_units, sizeof(*r.placed));
 	index_units(&r);
 	while (!ret && (line = input_line(in, &len))) {

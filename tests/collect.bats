@@ -226,7 +226,7 @@ fleet() {
 
 @test "bad input: empty, junk, missing, a folder, stdin" {
 	: >"$dir/empty"
-	head -c 3000 "$HOTTEXT" >"$dir/junk"
+	tail -c +5 "$HOTTEXT" | head -c 3000 >"$dir/junk"
 	refuses "cannot read '$dir/empty': the file is empty" "$dir/empty"
 	refuses "cannot read '$dir/junk': not a profile of any known kind" "$dir/junk"
 	refuses "cannot read '$dir/none': No such file or directory" "$dir/none"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Messages about kernels, modules and link maps that are damaged.
+bats_require_minimum_version 1.5.0
 load kernel.bash
 
 setup_file() {
@@ -134,4 +135,44 @@ hottext: warning: '$trace' is used in spite of that" ]
 	printf 'task;odd_[k] 50\n' > odd.folded
 	"$HOTTEXT" optimize --machine generic-4k-32 -o odd k odd.folded > out 2> err
 	grep -qxF "hottext: warning: 1 hot units have no name that a linker script could give, and stay" err || { cat err out; return 1; }
+}
+
+@test "messages: files in the place of others" {
+	kernel=$base/vmlinux stacks=$base/stacks.folded
+	local packer f
+	says "'$kernel' is an ELF file, not a profile" analyze -q "$kernel" "$kernel"
+	says "'$kernel' is an ELF file, not a profile" collect -q "$kernel"
+	# Kernels hold compressed parts, which are not to be opened in passing.
+	{ cat "$kernel"; head -c 30 /dev/zero | zstd -qc | head -c 8; head -c 9000 /dev/urandom; } > k
+	says "'k' is an ELF file, not a profile" collect -q k
+	says "'k' is an ELF file, not a link map" analyze -q --map k "$kernel" "$stacks"
+	says "'k' is an ELF file, not an order" analyze -q --machine generic-4k-32 --order k "$kernel" "$stacks"
+	says "'k' is an ELF file, not a plan" report k
+	says "'k' is an ELF file, not a plan" verify k "$kernel"
+	run -2 "$HOTTEXT" analyze "$stacks" "$kernel"
+	[ "$output" = "hottext: analyze: VMLINUX comes first, then profiles: '$kernel' is an ELF file, '$stacks' is none; \
+try 'hottext analyze --help'" ]
+	says "cannot read '.': Is a directory" analyze -q . "$stacks"
+	says "cannot read '.': Is a directory" collect -q --vmlinux . "$stacks"
+	for packer in gzip xz zstd; do
+		$packer -qc "$kernel" > packed
+		says "cannot read 'packed': compressed by $packer: unpack it first" analyze -q packed "$stacks"
+		says "cannot read 'packed': compressed by $packer: unpack it first" collect -q --vmlinux packed "$stacks"
+		$packer -qc "$stacks" > packed
+		[ $packer = zstd ] ||
+			says "cannot read 'packed': compressed by $packer: unpack it first (zstd is read as it is)" collect -q packed
+	done
+	"$HOTTEXT" collect -q packed > out
+	printf '\004\042\115\030' > packed
+	says "cannot read 'packed': compressed by lz4: unpack it first" analyze -q packed "$stacks"
+	echo BZh91AY > packed
+	says "cannot read 'packed': compressed by bzip2: unpack it first" analyze -q packed "$stacks"
+	{ head -c 514 /dev/zero; printf HdrS; } > image
+	says "cannot read 'image': a bzImage has no symbols: give the vmlinux that it was made from" analyze -q image "$stacks"
+	for f in 'ARM\x64' 'RSC\x05'; do
+		{ head -c 56 /dev/zero; printf "$f"; } > image
+		says "cannot read 'image': a bootable Image has no symbols: give the vmlinux that it was made from" analyze -q image "$stacks"
+	done
+	printf '\x27\x05\x19\x56' > image
+	says "cannot read 'image': a uImage has no symbols: give the vmlinux that it was made from" analyze -q image "$stacks"
 }

@@ -9,6 +9,7 @@
 #include "analyze/image/linkmap.h"
 #include "analyze/image/units.h"
 #include "lib/error.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/str.h"
 
@@ -231,7 +232,7 @@ int image_init(struct image *img, const char *vmlinux, const struct image_option
 	static const struct image_options none;
 
 	memset(img, 0, sizeof(*img));
-	if (symtab_read_vmlinux(&img->symtab, vmlinux) < 0)
+	if (kind_check_kernel(vmlinux) || symtab_read_vmlinux(&img->symtab, vmlinux) < 0)
 		return -1;
 	img->text_start = img->symtab.stext_addr;
 	img->text_end = img->symtab.etext_addr;

@@ -8,6 +8,7 @@
 #include "analyze/image/linkmap_parts.h"
 #include "lib/error.h"
 #include "lib/input.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 
@@ -294,6 +295,10 @@ int linkmap_read(struct linkmap *m, const char *path)
 	ps.in = input_open(path);
 	if (!ps.in)
 		return -1;
+	if (kind_check_input(ps.in, "a link map")) {
+		input_close(ps.in);
+		return -1;
+	}
 	for (; (line = input_line(ps.in, NULL)); first = false) {
 		if (first && linkmap_lld_title(line))
 			lld.in = ps.in;

@@ -19,6 +19,7 @@
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/input.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 #include "lib/symtab.h"
@@ -311,7 +312,7 @@ static int record_qemu(int argc, char **argv)
 		return usage_error("record qemu", "nothing to record: give -o or --machine-sim");
 	if (o.out && !strcmp(o.out, "-"))
 		return usage_error("record qemu", "standard output is the guest's: name a file");
-	if (o.vmlinux && symtab_read_vmlinux(&st, o.vmlinux))
+	if (o.vmlinux && (kind_check_kernel(o.vmlinux) || symtab_read_vmlinux(&st, o.vmlinux)))
 		return EXIT_FAILED;
 	ret = build_argument(&plugin, &st);
 	if (!ret)

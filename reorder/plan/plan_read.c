@@ -10,6 +10,7 @@
 
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/number.h"
 #include "plan_fields.h"
@@ -407,6 +408,11 @@ int plan_read_json(struct plan *p, const char *path)
 
 	plan_init(p);
 	if (mapfile_init(&f, file)) {
+		r.bad = true;
+		goto out;
+	}
+	if (kind_check_head(file, f.data, f.size, "a plan")) {
+		mapfile_release(&f);
 		r.bad = true;
 		goto out;
 	}

@@ -18,6 +18,7 @@
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/index.h"
+#include "lib/kind.h"
 #include "lib/mem.h"
 #include "lib/symtab.h"
 #include "reorder/plan/plan.h"
@@ -332,7 +333,7 @@ static int check_kernel(const struct plan *p, const char *vmlinux)
 	char hex[2 * BUILD_ID_MAX + 1];
 	int ret = 0;
 
-	if (symtab_read_vmlinux(&st, vmlinux))
+	if (kind_check_kernel(vmlinux) || symtab_read_vmlinux(&st, vmlinux))
 		return -1;
 	if (strcmp(build_id_hex(st.build_id, st.build_id_size, hex), p->vmlinux.build_id))
 		ret = error("'%s' is not the kernel that the plan was made from: its build-id is %s, not %s",
