@@ -190,6 +190,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/fragment.c \
 	ldscripts/fragment_read.c \
 	ldscripts/kbuild.c \
+	ldscripts/kbuild_check.c \
 	ldscripts/match.c \
 	ldscripts/orders.c \
 	ldscripts/pattern.c \

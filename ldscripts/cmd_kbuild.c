@@ -96,6 +96,12 @@ static int run(int argc, char **argv)
 
 	if (kbuild_options.plan && kbuild_options.profile)
 		return usage_error("kbuild", "give either --plan or --profile");
+	/* "-C linux bzImage -- -j8": the parser ends at the first word, and leaves what is to end it. */
+	int end = 0;
+	while (end < argc && strcmp(argv[end], "--"))
+		end++;
+	if (end < argc)
+		memmove(argv + end, argv + end + 1, (size_t)(argc-- - end) * sizeof(*argv));
 	int ret = kbuild_init(&k, &kbuild_options, argc, argv);
 	if (ret)
 		return ret < 0 ? EXIT_FAILED : ret;

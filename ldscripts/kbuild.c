@@ -293,6 +293,8 @@ static int find_input(struct kbuild *k, const struct kbuild_options *o, const st
 	*(o->plan ? plan : profile) = real;
 	if (real && !ret)
 		ret = o->plan ? hash_plan(&hash, real, o->modules) : hash_file(&hash, real);
+	if (real && !ret)
+		ret = o->plan ? kbuild_check_arch(k, real) : kbuild_check_profile(real);
 	if (ret)
 		return -1;
 	char *ld = linker_name(w), *order = xstrdup("link order");

@@ -37,6 +37,12 @@ extern const char *const kbuild_linked[KBUILD_NR_LINKED];
 int kbuild_init(struct kbuild *k, const struct kbuild_options *o, int argc, char **argv);
 void kbuild_release(struct kbuild *k);
 
+/* Whether the wrapper could make a plan of it; -1 after reporting. */
+int kbuild_check_profile(const char *path);
+
+/* Whether a plan is for what the tree is configured for, as far as both tell; -1 after reporting. */
+int kbuild_check_arch(const struct kbuild *k, const char *plan);
+
 /* The command as a shell would take it; the caller frees. */
 char *kbuild_command_line(const struct kbuild *k);
 

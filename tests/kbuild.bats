@@ -308,6 +308,55 @@ SH
 	[ ! -e linux/trace ] && [ ! -e linux/.hottext-kbuild ]
 }
 
+# refuses_profile FILE MESSAGE: before make runs.
+refuses_profile() {
+	run -1 bin/hottext kbuild -C linux --profile "$1"
+	[ "$output" = "hottext: $2" ] || { echo "$output"; return 1; }
+	[ ! -e linux/trace ] && [ ! -e linux/.hottext-kbuild ]
+}
+
+@test "a profile that the link could not use is refused before make runs" {
+	: > empty
+	refuses_profile empty "cannot read '$PWD/empty': the file is empty"
+	refuses_profile bin/hottext "'$PWD/bin/hottext' is an ELF file, not a profile"
+	printf 'hottext-profile 1\nsource x - - - - 9 0 0 0 0\n' > none.hot
+	refuses_profile none.hot "cannot use '$PWD/none.hot': it has no kernel samples"
+	printf 'hottext-profile 1\nfunc xfs_read x 0\n' > broken.hot
+	run -1 bin/hottext kbuild -C linux --profile broken.hot
+	[ ! -e linux/trace ]
+	# Addresses of the kernel before are not those of the one that is linked.
+	local trace
+	zstd -dqc "$BATS_TEST_DIRNAME/../samples/linux-6.1-x86_64/perf.data.zst" > perf.data
+	for trace in "$PWD/perf.data" "$BATS_TEST_DIRNAME/corpus/fetch/end"; do
+		trace=$(realpath "$trace")
+		refuses_profile "$trace" "cannot use '$trace': it holds addresses of the kernel that it was taken on; give what \
+'hottext collect --vmlinux OLD -o old.hot $trace' makes of it"
+	done
+}
+
+@test "a plan for another architecture than the tree's is refused before make runs" {
+	make_plan
+	echo '{"vmlinux": {"arch": "x86_64"}}' > plan/plan.json
+	printf '%s\n' CONFIG_64BIT=y CONFIG_ARM64=y > linux/.config
+	run -1 bin/hottext kbuild -C linux --plan plan
+	[ "$output" = "hottext: cannot use '$PWD/plan': it is for x86_64, 'linux' is configured for arm64" ]
+	[ ! -e linux/trace ]
+	for config in CONFIG_X86_64=y '# CONFIG_ARM64=y' CONFIG_ARM64=yes NO_CONFIG_ARM64=y CONFIG_OF_ANOTHER=y; do
+		echo "$config" > linux/.config
+		bin/hottext kbuild -n -C linux --plan plan
+	done
+}
+
+@test "words for make in front of '--' are make's, too; the '--' is not" {
+	local make="make -C linux LD=$ours CFLAGS_KERNEL=-ffunction-sections"
+	run -0 bin/hottext kbuild -n -C linux bzImage -- -j8 V=1
+	[ "$output" = "$make bzImage -j8 V=1" ]
+	run -0 bin/hottext kbuild -n -C linux bzImage --
+	[ "$output" = "$make bzImage" ]
+	run -0 bin/hottext kbuild -n -C linux -- bzImage -j8
+	[ "$output" = "$make bzImage -j8" ]
+}
+
 @test "no wrapper beside the program, or one that make could not name" {
 	rm bin/hottext-ld
 	run -1 bin/hottext kbuild -C linux
