@@ -213,7 +213,7 @@ static int order_guarded(struct job *job)
 		return 0;
 	if (read_unseen(job))
 		return -1;
-	guard_init(&job->guard, &job->cg, &job->unseen, &job->before, job->machine.text_page);
+	guard_init(&job->guard, &job->cg, &job->unseen, &job->before, machine_entry_bytes(&job->machine));
 	guard_measure(&job->guard, &job->after);
 	uint32_t nr_worse = guard_count(&job->guard, true, guard_is_worse);
 	if (nr_worse && !interrupted())
@@ -226,6 +226,7 @@ int job_order(struct job *job)
 {
 	int ret = 0;
 	struct order_options o = { &job->machine, job->opts->effort };
+	uint64_t page = machine_entry_bytes(&job->machine);
 
 	/* Inside a build the signal is for the build: half a search must not pass for a plan there. */
 	if (!job->opts->unattended)
@@ -238,8 +239,8 @@ int job_order(struct job *job)
 		interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
-	if (job->machine.text_page > 4096) {
-		region_fit(&job->after, job->machine.text_page, NULL);
+	if (page > 4096) {
+		region_fit(&job->after, page, NULL);
 		if (job->guard.seen)
 			guard_measure(&job->guard, &job->after);
 	}

@@ -90,3 +90,15 @@ teardown() {
 	run bash -c "'$HOTTEXT' machines >/dev/full"
 	[ "$status" -eq 1 ]
 }
+
+# The plan's guard, its search and its region count what an entry holds, as its entries per path do.
+@test "machines: larger mappings that are held in 4 KB pieces make the plan that 4 KB pages make" {
+	sample=samples/linux-6.1-ppc405
+	xz -dc $sample/vmlinux.xz >"$dir/vmlinux"
+	for page in '4K' '1M'; do
+		printf 'level 16 max-page 4K\ntext-page %s\n' $page >"$dir/my.machine"
+		"$HOTTEXT" optimize -q --machine "$dir/my.machine" --effort 1 "$dir/vmlinux" $sample/work.fetch -o "$dir/$page" >"$dir/out"
+	done
+	cmp "$dir/4K/sections.order" "$dir/1M/sections.order"
+	cmp "$dir/4K/report.txt" "$dir/1M/report.txt"
+}

@@ -41,6 +41,12 @@ setup() {
 	awk -v s="$share" 'BEGIN { exit !(s > 0 && s < 100) }'
 }
 
+@test "the pages are those that an entry holds, where it holds a piece of a larger one" {
+	printf 'level 32 max-page 4K\ntext-page 64K\n' > my.machine
+	"$HOTTEXT" analyze -q --json --machine ./my.machine --as-seen --misses itlb.data vmlinux perf.data > pieces.json
+	[ "$(jq -c '[.machine_details.page_bytes, .itlb_sampled.page_bytes]' pieces.json)" = '[4096,4096]' ]
+}
+
 @test "a recording without such events, or of nothing, is refused" {
 	run -1 "$HOTTEXT" analyze -q --as-seen --misses perf.data vmlinux perf.data
 	[[ $output = *"hottext: cannot use 'perf.data': it has no event 'itlb'"* ]]

@@ -15,7 +15,9 @@
 /* The pages of text, large ones cut down: a function is more telling than 2 MB. */
 static void set_pages(struct measured *x, const struct image *img, const struct machine *m)
 {
-	x->page_bytes = m->text_page < 4096 || m->text_page > 65536 ? 4096 : m->text_page;
+	uint32_t page = machine_entry_bytes(m);
+
+	x->page_bytes = page < 4096 || page > 65536 ? 4096 : page;
 	x->start = img->text_start & -x->page_bytes;
 	x->nr_pages = (uint32_t)((img->text_end - x->start) / x->page_bytes) + 1;
 	x->misses = xcalloc(x->nr_pages, sizeof(*x->misses));

@@ -12,7 +12,7 @@ struct image;
 struct machine;
 
 struct measured {
-	uint64_t start, page_bytes;	/* the machine's text pages, or 4 KB where they are larger than 64 KB */
+	uint64_t start, page_bytes;	/* what an entry maps of text, or 4 KB where that is more than 64 KB */
 	uint32_t nr_pages;
 	uint64_t *misses;		/* [page]: samples of the event */
 	uint64_t *predicted;		/* [page]: misses of the trace; NULL without one */

@@ -175,7 +175,7 @@ static bool is_alone(const struct machine *m)
 
 static uint32_t entries_aimed_at(const struct machine *m)
 {
-	uint32_t entries = m && m->text_page <= PAGE ? m->levels[0].entries : 32;
+	uint32_t entries = m && machine_entry_bytes(m) <= PAGE ? m->levels[0].entries : 32;
 
 	return is_alone(m) ? entries / 8 + 1 : (uint32_t)(aim * entries) + 1;
 }
