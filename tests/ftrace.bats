@@ -99,6 +99,69 @@ call ksys_write - vfs_write 8" ]
 	grep -qx 'hottext: 28 samples, .* 2 lost' "$dir/out.err"
 }
 
+@test "function text with arguments: names without them" {
+	line='cat-77 [000] ..... 123.456790'
+	printf '%s\n' '# tracer: function' "$line: ksys_read <-do_syscall_64" "$line: vfs_read <-ksys_read" \
+		"$line: ext4_read [ext4] <-vfs_read" "$line: vfs_read+0x4/0x90 <-ksys_read+0x20/0x80" > "$dir/in"
+	collect_to without "$dir/in"
+	printf '%s\n' '# tracer: function' "$line: ksys_read(fd=3, buf=0x7ffd1000) <-do_syscall_64" \
+		"$line: vfs_read(file=0xffff888003c1e800, pos=(loff_t)[0x1:2]) <-ksys_read" \
+		"$line: ext4_read [ext4](iocb=0xffffc90000177ee0, to=0x0) <-vfs_read" \
+		"$line: vfs_read+0x4/0x90(file=0xffff888003c1e900) <-ksys_read+0x20/0x80" > "$dir/in"
+	collect_to out "$dir/in"
+	diff "$dir/without" "$dir/out"
+	[ "$(grep '^func' "$dir/out")" = "func ext4_read@ext4.ko 0 1
+func ksys_read 0 1
+func vfs_read 0 2" ]
+}
+
+@test "calls that func-no-repeats tells once count as often, like the trace that tells them all" {
+	line='cat-77 [000] ..... 123.456790'
+	times() {	# times N LINE
+		yes "$2" | head -n "$1"
+	}
+	{ echo '# tracer: function'
+	  echo "$line: ksys_read <-do_syscall_64"
+	  times 42 "$line: vfs_read <-ksys_read"
+	  times 3 "$line: ext4_read [ext4] <-ext4_iter [ext4]"
+	  echo "$line: ksys_write <-do_syscall_64"
+	  times 65535 "$line: fsnotify <-ksys_write"; } > "$dir/in"
+	collect_to all "$dir/in"
+	{ echo '# tracer: function'
+	  echo "$line: ksys_read <-do_syscall_64"
+	  echo "$line: vfs_read <-ksys_read"
+	  echo "$line: vfs_read <-ksys_read (repeats: 41, last_ts:   123.456795)"
+	  echo "$line: ext4_read [ext4] <-ext4_iter [ext4]"
+	  echo "$line: func_repeats:          ext4_read [ext4] <-ext4_iter [ext4]	(repeats:2  delta_ts: -7)"
+	  echo "$line: ksys_write <-do_syscall_64"
+	  echo "$line: fsnotify <-ksys_write (repeats: 65535, last_ts:   123.456795)"; } > "$dir/in"
+	collect_to out "$dir/in"
+	diff "$dir/all" "$dir/out"
+	diff "$dir/all.err" "$dir/out.err"
+	grep -qx 'func vfs_read 0 42' "$dir/out"
+	# More than the kernel can count, and a number that may be cut: one call at least.
+	echo "$line: fsnotify <-ksys_write (repeats: 65536, last_ts: 1)" >> "$dir/in"
+	printf %s "$line: vfs_read <-ksys_read (repeats: 4" >> "$dir/in"
+	collect_to out "$dir/in"
+	grep -qx 'func fsnotify 0 65536' "$dir/out"
+	grep -qx 'func vfs_read 0 43' "$dir/out"
+	grep -qx 'call ksys_read - vfs_read 42' "$dir/out"
+}
+
+@test "trace.dat: func_repeats counts as often as it says" {
+	printf 'ffffffff%s\n' '81000000 T _text' '81000000 T _stext' '813d3a40 T f1' '813d4350 T f2' '82000000 T _etext' > "$dir/syms"
+	# An event's format by another's name: the count is how deep calls were nested.
+	LC_ALL=C sed '/name: funcgraph_exit/,/print fmt/{s/name: funcgraph_exit/name: func_repeats  /;s/long func;/long ip;  /
+		s/int depth;/int count;/;s/long long calltime;/long parent_ip;    /;}' $data/lost.dat > "$dir/repeats.dat"
+	collect_to before --kallsyms "$dir/syms" $data/lost.dat
+	collect_to out --kallsyms "$dir/syms" "$dir/repeats.dat"
+	[ "$(grep '^func' "$dir/before")" = "func f1 0 4
+func f2 0 3" ]
+	[ "$(sed -n 's/^source.* function / /p' "$dir/out")" = " - - - 134 134 25 109 0" ]
+	[ "$(grep '^func' "$dir/out")" = "func f1 0 24
+func f2 0 8" ]
+}
+
 @test "lost events are told by whole lines, not by the names of tasks" {
 	{ echo '# tracer: function'
 	  echo '        [LOST 9-13  [000] .....  2.245684: vfs_read <-ksys_read'

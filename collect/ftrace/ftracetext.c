@@ -8,6 +8,7 @@
  *    0) + 13.746 us   |  }
  *    0)   bash-12     =>    ls-13                the CPU's task from here on
  *        ls-13  [000] .....  2.245684: vfs_read <-ksys_read
+ *        ls-13  [000] .....  2.245688: vfs_read <-ksys_read (repeats: 41, last_ts: 2.245687)     further calls
  *        ls-13  [000] .....  2.245690: <stack trace>
  *    => vfs_read
  */
@@ -30,7 +31,7 @@ enum { MAX_STACK = 512, MAX_CPUS = 1 << 16 };
 
 /* A function event, held back: a stack trace behind it tells the same and more. */
 struct call {
-	uint32_t cpu, pid, func, caller, off;
+	uint32_t cpu, pid, func, caller, off, times;
 	bool resolved;
 };
 
@@ -234,21 +235,39 @@ static char *split_latency(char *line, uint32_t *cpu, uint32_t *pid)
 	return colon + 2;
 }
 
-/* "func <-caller", both perhaps with offset, address in angle brackets, module; trace-cmd may leave out the caller. */
+/* "(repeats: 41, ...)": option func-no-repeats counts calls as the one before, and tells once. The kernel's count is u16. */
+static uint32_t times_called(const char *s)
+{
+	const char *p = strstr(s, "(repeats:");
+	uint64_t n;
+
+	if (!p)
+		return 1;
+	p += 9 + strspn(p + 9, " ");
+	return scan_dec(&p, &n) && n <= UINT16_MAX ? (uint32_t)n : 1;
+}
+
+/*
+ * "func <-caller", both perhaps with offset, address in angle brackets, module; func with arguments, option func-args.
+ * trace-cmd may leave out the caller.
+ */
 static void take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s, bool alone)
 {
 	char *arrow = strstr(s, " <-");
 
 	if (!arrow && !alone)
 		return;
+	uint32_t times = r->cut ? 1 : times_called(s);
 	if (arrow)
 		*arrow = '\0';
+	cut_call(s);
 	const struct ftrace_place *at = ftrace_names_text(&r->names, s + strspn(s, " "));
-	r->call = (struct call){ cpu, pid, at->func, INDEX_NONE, PROFILE_OFF_UNKNOWN, at->resolved };
+	r->call = (struct call){ cpu, pid, at->func, INDEX_NONE, PROFILE_OFF_UNKNOWN, times, at->resolved };
 	r->has_call = true;
 	if (!arrow || r->cut)
 		return;
 	arrow += 3 + strspn(arrow + 3, "- ");
+	cut_call(arrow);
 	at = ftrace_names_text(&r->names, arrow);
 	r->call.caller = at->func;
 	/* The caller's offset is a return address: the byte before is the call's. */
@@ -263,9 +282,10 @@ static void flush_call(struct run *r)
 	if (!r->has_call)
 		return;
 	r->has_call = false;
-	r->functions++;
-	r->functions_resolved += c->resolved;
-	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
+	r->functions += c->times;
+	r->functions_resolved += c->resolved ? c->times : 0;
+	for (uint32_t i = 0; i < c->times; i++)
+		funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
 }
 
 static bool take_event(struct run *r, char *line)
@@ -291,8 +311,8 @@ static bool take_event(struct run *r, char *line)
 		graph_call(r, cpu, pid, bar + 1);
 		return true;
 	}
-	bool named = !strncmp(rest, "function:", 9);
-	take_function(r, cpu, pid, rest + (named ? 9 : 0), named);
+	size_t named = !strncmp(rest, "function:", 9) ? 9 : !strncmp(rest, "func_repeats:", 13) ? 13 : 0;
+	take_function(r, cpu, pid, rest + named, named);
 	return true;	/* else an event of no interest */
 }
 

@@ -43,11 +43,12 @@ struct event {
 	struct field depth;
 	struct field parent;	/* return address in the caller */
 	struct field nr;	/* addresses of a stack */
+	struct field times;	/* calls that func_repeats stands for, as the one before */
 };
 
 /* A function event, held back: a stack trace behind it tells the same and more. */
 struct call {
-	uint32_t cpu, pid, func, caller, off;
+	uint32_t cpu, pid, func, caller, off, times;
 	bool resolved;
 };
 
@@ -88,6 +89,7 @@ static void know_event(struct run *r, const char *name, struct event ev, const c
 	ev.func = find_field(e, func);
 	ev.depth = find_field(e, "depth");
 	ev.nr = find_field(e, "size");
+	ev.times = find_field(e, "count");
 	if (parent)
 		ev.parent = find_field(e, parent);
 	r->pid = find_field(e, "common_pid");
@@ -135,8 +137,10 @@ static void take_function(struct run *r, const struct event *ev, const struct te
 			  uint32_t pid)
 {
 	const struct ftrace_place *at = place(r, number(r, rec, ev->func));
+	uint64_t times = ev->times.size ? number(r, rec, ev->times) : 1;
 
 	r->call = (struct call){ .cpu = cpu, .pid = pid, .func = at->func, .resolved = at->resolved };
+	r->call.times = times <= UINT16_MAX ? (uint32_t)times : 1;	/* the kernel's is u16 */
 	/* The byte before a return address is the call's. */
 	at = place(r, number(r, rec, ev->parent) - 1);
 	r->call.caller = at->func;
@@ -151,9 +155,10 @@ static void flush_call(struct run *r)
 	if (!r->has_call)
 		return;
 	r->has_call = false;
-	r->used[KIND_FUNCTION]++;
-	r->resolved[KIND_FUNCTION] += c->resolved;
-	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
+	r->used[KIND_FUNCTION] += c->times;
+	r->resolved[KIND_FUNCTION] += c->resolved ? c->times : 0;
+	for (uint32_t i = 0; i < c->times; i++)
+		funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
 }
 
 /* caller[] holds size addresses; older kernels fill a fixed array up to one that is ~0. */
@@ -315,6 +320,7 @@ static int read_buffer(struct run *r, struct tracecmd_input *handle)
 	know_event(r, "funcgraph_retaddr_entry", (struct event){ .kind = KIND_ENTRY }, "func", "retaddr");
 	know_event(r, "funcgraph_exit", (struct event){ .kind = KIND_EXIT }, "func", NULL);
 	know_event(r, "function", (struct event){ .kind = KIND_FUNCTION }, "ip", "parent_ip");
+	know_event(r, "func_repeats", (struct event){ .kind = KIND_FUNCTION }, "ip", "parent_ip");
 	know_event(r, "kernel_stack", (struct event){ .kind = KIND_STACK }, "caller", NULL);
 	ftrace_names_init(&r->names, r->opts->syms, r->p);
 	r->names.modules = r->opts->modules;
