@@ -90,10 +90,11 @@ guest() {
 	kill -KILL "$(pgrep -P $pid)"
 	code=0
 	wait $pid || code=$?
-	[ $code -eq 137 ]
 	if [ -e "$T/out.fetch" ]; then
+		[ $code -eq 137 ]
 		grep -q "cut short" "$T/err"
 	else
+		[ $code -eq 1 ]
 		grep -q "recorded nothing" "$T/err"
 	fi
 	[ "$(ls "$T" | grep -c 'out.fetch\.')" -eq 0 ]
@@ -114,9 +115,13 @@ guest() {
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output == *"cannot run './no-such-emulator'"*"is the emulator installed?"* ]]
-	run "$HOTTEXT" record qemu -o "$T/out.fetch" -- true
+	for emulator in true false; do
+		run "$HOTTEXT" record qemu -o "$T/out.fetch" -- $emulator
+		[ "$status" -eq 1 ]
+		[[ $output == *"the emulator recorded nothing"* ]]
+	done
+	run "$HOTTEXT" record qemu -o "$T/out.fetch" -- sh -c 'exit 5'
 	[ "$status" -eq 1 ]
-	[[ $output == *"the emulator recorded nothing"* ]]
 	run "$HOTTEXT" record qemu -o "$T/none/out.fetch" -- true
 	[ "$status" -eq 1 ]
 	[[ $output == *"cannot write"* ]]

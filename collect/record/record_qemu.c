@@ -293,7 +293,7 @@ static int run_emulator(int argc, char **argv, struct plugin_arg *plugin)
 	args[argc + 1] = plugin->s;
 	ret = record_run(args, "is the emulator installed? qemu-system-x86, -ppc, -arm or -misc");
 	if (o.out && (ret < 0 || check_trace(out.tmp ? out.tmp : out.path, o.out) || outfile_commit(&out)))
-		ret = ret > 0 ? ret : EXIT_FAILED;
+		ret = EXIT_FAILED;
 	outfile_abort(&out);
 out_args:
 	free(args);
