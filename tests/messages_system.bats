@@ -122,9 +122,14 @@ make_tree() {
 	fails start:EAGAIN "cannot start a thread: Resource temporarily unavailable" "$HOTTEXT" record ftrace -o trace.txt -- true
 }
 
-@test "messages: kernels that let nobody sample them" {
-	printf '#!/bin/bash\nwhile [ "$1" != -o ]; do shift; done\necho data > "$2"\n' > perf
+# A perf whose recording is finished.
+make_perf() {
+	printf '%s\n' '#!/bin/bash' 'while [ "$1" != -o ]; do shift; done' 'printf "PERFILE2%40s\1\0\0\0\0\0\0\0" "" > "$2"' > perf
 	chmod +x perf
+}
+
+@test "messages: kernels that let nobody sample them" {
+	make_perf
 	if ! has_sanitizers; then
 		echo 2 > kptr_restrict
 		LD_PRELOAD=$base/pretend.so PRETEND_KPTR_RESTRICT=$dir/kptr_restrict says 0 \
@@ -151,6 +156,20 @@ make_tree() {
 	cp perf counters
 	fails open:EACCES "cannot read 'counters': no right (run as root)" "$HOTTEXT" record profile --file counters -o data -- true
 	fails read:EIO "cannot read 'counters': Input/output error" "$HOTTEXT" record profile --file counters -o data -- true
+}
+
+@test "messages: a recording that cannot take the old one's place" {
+	injects
+	make_perf
+	echo before > perf.data
+	run=("$HOTTEXT" record perf --perf ./perf -e cycles:k)
+	says 1 "cannot keep 'perf.data' as 'perf.data.old': Permission denied" "$base/inject" rename EACCES 1 "${run[@]}"
+	[ "$(cat perf.data)" = before ]
+	says 1 "cannot write 'perf.data': Permission denied" "$base/inject" rename EACCES 2 "${run[@]}"
+	[ "$(cat perf.data)" = before ]
+	[ ! -e perf.data.old ]
+	says 1 "cannot run './none': No such file or directory" "${run[@]}" -- ./none
+	[ "$(cat perf.data)" = before ]
 }
 
 @test "messages: a linker that cannot be started, waited for or found" {

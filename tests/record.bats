@@ -4,12 +4,12 @@
 setup() {
 	HOTTEXT=${HOTTEXT:-./hottext}
 	T=$BATS_TEST_TMPDIR
-	# A perf that writes its arguments where its data should go.
+	# A perf that writes its arguments where its data should go, behind the header of a recording with data.
 	cat >"$T/perf" <<-'END'
 		#!/bin/bash
 		for ((i = 1; i <= $#; i++)); do [ "${!i}" != -o ] || { j=$((i + 1)); out=${!j}; }; done
 		[ -z "$FAIL" ] || exit 1
-		echo "$@" >"$out"
+		{ printf "PERFILE2%40s\\${SIZE:-1}\0\0\0\0\0\0\0\n" ''; echo "$@"; } >"$out"
 		exit ${STATUS:-0}
 	END
 	chmod +x "$T/perf"
@@ -18,10 +18,110 @@ setup() {
 @test "record perf: what it asks of perf" {
 	run "$HOTTEXT" record perf --perf "$T/perf" -e cycles:k -F 99 -o "$T/out" -- sleep 3
 	[ "$status" -eq 0 ]
-	grep -q -- '^record -q -a -F 99 -o .* -e cycles:k -g --kernel-callchains -- sleep 3$' "$T/out"
+	grep -aq -- '^record -a -F 99 -o .* -e cycles:k -g --kernel-callchains -q -- sleep 3$' "$T/out"
 	run "$HOTTEXT" record perf --perf "$T/perf" -e cycles:k -b --itlb -o "$T/out"
 	[ "$status" -eq 0 ]
-	grep -q -- '-F 3999 .* -j any,k -e iTLB-load-misses:k$' "$T/out"
+	grep -aq -- '-F 3999 .* -j any,k -q -e iTLB-load-misses:k$' "$T/out"
+	# With its summary, perf says all of its errors.
+	"$HOTTEXT" record perf -v --perf "$T/perf" -e cycles:k -o "$T/out"
+	grep -aq -- '-g --kernel-callchains$' "$T/out"
+	[ "$(ls "$T")" = "out
+perf" ]
+}
+
+@test "record perf: a command that cannot be run is one line, and the old recording stays" {
+	echo before >"$T/out"
+	echo text >"$T/text"
+	mkdir -p "$T/path/folder" "$T/later"
+	echo text >"$T/path/text"
+	cp "$T/text" "$T/later/text"
+	cannot() {	# cannot COMMAND REASON
+		run "$HOTTEXT" record perf --perf "$T/perf" -e cycles:k -o "$T/out" -- "$1"
+		[ "$status" -eq 1 ]
+		[ "$output" = "hottext: cannot run '$1': $2" ]
+		[ "$(cat "$T/out")" = before ]
+	}
+	cannot "$T/none" "No such file or directory"
+	cannot "$T/text" "Permission denied"
+	cannot "$T/later" "Permission denied"
+	cannot "" "No such file or directory"
+	PATH=$T/path:$T/later:$PATH
+	cannot no-such-command "No such file or directory"
+	cannot folder "Permission denied"
+	cannot text "Permission denied"
+	chmod +x "$T/later/text"
+	"$HOTTEXT" record perf --perf "$T/perf" -e cycles:k -o "$T/out" -- text
+	grep -aq -- '-- text$' "$T/out"
+	# An empty folder in PATH is this one.
+	hottext=$(realpath "$HOTTEXT")
+	cd "$T/later"
+	mv text here
+	PATH=/usr/bin:/bin: "$hottext" record perf --perf "$T/perf" -e cycles:k -o "$T/out" -- here
+	grep -aq -- '-- here$' "$T/out"
+	(unset PATH; /usr/bin/env -u PATH "$hottext" record perf --perf /bin/true -e cycles:k -o "$T/new" -- sh 2>&1) |
+		grep -q 'perf recorded nothing'
+}
+
+@test "record perf: an unfinished recording is an error, and the old one stays" {
+	echo before >"$T/out"
+	for code in 0 255; do
+		STATUS=$code SIZE=0 run "$HOTTEXT" record perf --perf "$T/perf" -e cycles:k -o "$T/out" -- true
+		[ "$status" -eq 1 ]
+		[ "$output" = "hottext: cannot write '$T/out': perf did not finish its recording (-v shows what it says)" ]
+	done
+	SIZE=0 run "$HOTTEXT" record perf -v --perf "$T/perf" -e cycles:k -o "$T/out" -- true
+	[ "${lines[-1]}" = "hottext: cannot write '$T/out': perf did not finish its recording" ]
+	[ "$(cat "$T/out")" = before ]
+	[ "$(ls "$T" | wc -l)" -eq 2 ]
+}
+
+@test "record perf: the recording of the default name is kept, as perf does; one of a name given is replaced" {
+	hottext=$(realpath "$HOTTEXT")
+	mkdir "$T/w"
+	cd "$T/w"
+	record() {
+		"$hottext" record perf --perf ../perf -e cycles:k "$@"
+	}
+	record -- true
+	[ "$(ls)" = perf.data ]
+	record -- sleep 0
+	grep -aq -- '-- true$' perf.data.old
+	grep -aq -- '-- sleep 0$' perf.data
+	cp perf.data before
+	cp perf.data.old older
+	# A recording that fails changes neither; nor does an empty file become the old one.
+	if SIZE=0 record -- true; then false; fi
+	if FAIL=1 record -- true; then false; fi
+	if record -- ./none; then false; fi
+	cmp perf.data before
+	cmp perf.data.old older
+	: >perf.data
+	record -- true
+	cmp perf.data.old older
+	# It leads elsewhere: the old one stays there.
+	mkdir there
+	mv before there/x
+	ln -sf there/x perf.data
+	cp there/x before
+	record -- true
+	cmp there/x.old before
+	[ -L perf.data ]
+	cmp perf.data.old older
+	# By name.
+	record -o perf.data -- sleep 0
+	cmp there/x.old before
+	rm perf.data perf.data.old
+	mkdir perf.data.old
+	cp before perf.data
+	run record -- touch ran
+	[ "$status" -eq 1 ]
+	[ "$output" = "hottext: cannot keep 'perf.data' as 'perf.data.old': Is a directory" ]
+	cmp perf.data before
+	[ "$(ls)" = "before
+older
+perf.data
+perf.data.old
+there" ]
 }
 
 @test "record perf: passes the command's status through" {

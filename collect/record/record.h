@@ -18,6 +18,9 @@ extern const struct command record_profile_command;
  */
 int record_run(char *const argv[], const char *remedy);
 
+/* Whether record_run, or a program that we run, could start this command; -1 after reporting. */
+int record_check(const char *command);
+
 /* Without a command: wait for SIGINT, SIGTERM or SIGHUP, and go on. */
 void record_wait(void);
 

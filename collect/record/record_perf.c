@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,26 +97,72 @@ static void warn_of_hidden_addresses(void)
 	fclose(fp);
 }
 
+/* perf writes the size of its data, a word at 48 of the header, when all else is written. */
+static int check_finished(const char *file, const char *name)
+{
+	struct stat st;
+	FILE *fp = !stat(file, &st) && S_ISREG(st.st_mode) && st.st_size ? fopen(file, "re") : NULL;
+	uint64_t head[7] = { 0 };
+	bool whole = fp && fread(head, sizeof(head), 1, fp) == 1;
+
+	if (fp)
+		fclose(fp);
+	if (whole && !memcmp(head, "PERFILE2", 8) && head[6])
+		return 0;
+	return error("cannot write '%s': perf %s%s", name, fp ? "did not finish its recording" : "recorded nothing",
+		     verbosity > 0 ? "" : " (-v shows what it says)");
+}
+
+static int cannot_keep(const char *path, const char *old, int err)
+{
+	return error("cannot keep '%s' as '%s': %s", path, old, strerror(err));
+}
+
+/* As perf does, keep the recording that has the default name; it is back where the new one cannot take its place. */
+static int commit(struct outfile *out, const char *old)
+{
+	struct stat st;
+
+	if (!old || stat(out->path, &st) || !st.st_size)
+		return outfile_commit(out);
+	if (rename(out->path, old))
+		return cannot_keep(out->path, old, errno);
+	char *path = xstrdup(out->path);
+	int ret = outfile_commit(out);
+	if (ret)
+		rename(old, path);
+	free(path);
+	return ret;
+}
+
 static int run_perf(const char *event, int argc, char **argv)
 {
 	const char *name = o.out ? o.out : "perf.data";
 	struct outfile out;
 	struct stat st;
-	char hz[16];
+	char hz[16], *old = NULL;
 	char **args = xcalloc((size_t)argc + 24, sizeof(*args));
 	int n = 0, ret = -1;
 
 	snprintf(hz, sizeof(hz), "%u", o.frequency ? o.frequency : 3999);
 	if (outfile_init(&out, name))
 		goto out_args;
+	if (!o.out && out.tmp)
+		old = xasprintf("%s.old", out.path);
+	if (old && !stat(old, &st) && S_ISDIR(st.st_mode)) {	/* before anything is recorded in vain */
+		cannot_keep(name, old, EISDIR);
+		goto out_file;
+	}
 	const char *file = out.tmp ? out.tmp : out.path;
 	const char *fixed[] = {
-		o.perf ? o.perf : "perf", "record", "-q", "-a", "-F", hz, "-o", file, "-e", event,
+		o.perf ? o.perf : "perf", "record", "-a", "-F", hz, "-o", file, "-e", event,
 		o.branches ? "-j" : "-g", o.branches ? "any,k" : "--kernel-callchains",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		args[n++] = (char *)fixed[i];
+	if (verbosity <= 0)	/* with the summary, which has the temporary's name, perf leaves out some of its errors */
+		args[n++] = (char *)"-q";
 	if (o.itlb) {
 		args[n++] = (char *)"-e";
 		args[n++] = (char *)"iTLB-load-misses:k";
@@ -124,14 +172,14 @@ static int run_perf(const char *event, int argc, char **argv)
 		memcpy(args + n, argv, (size_t)argc * sizeof(*args));
 	}
 	ret = record_run(args, "install linux-perf");
-	if (ret >= 0 && (stat(file, &st) || !st.st_size))
-		ret = error("cannot write '%s': perf recorded nothing", name);
-	/* perf hands on the command's status; without one, a signal is the usual way to end. */
-	if (ret >= 0 && outfile_commit(&out))
+	if (ret >= 0 && (check_finished(file, name) || commit(&out, old)))
 		ret = -1;
+	/* perf hands on the command's status; without one, a signal is the usual way to end. */
 	if (ret > 0 && !argc && record_signal())
 		ret = EXIT_DONE;
+out_file:
 	outfile_abort(&out);
+	free(old);
 out_args:
 	free(args);
 	return ret < 0 ? EXIT_FAILED : ret;
@@ -141,6 +189,8 @@ static int record_perf(int argc, char **argv)
 {
 	if (o.out && !strcmp(o.out, "-"))
 		return usage_error("record perf", "perf.data is not written in order: name a file");
+	if (argc && record_check(argv[0]))
+		return EXIT_FAILED;
 	const char *event = pick_event();
 	if (!event)
 		return EXIT_FAILED;

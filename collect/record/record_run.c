@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +97,44 @@ static int attend(pid_t pid, const sigset_t *mask)
 	for (size_t i = 0; i < ARRAY_SIZE(passed_signals); i++)
 		sigaction(passed_signals[i], &old[i], NULL);
 	return ret;
+}
+
+/* 0 or an errno, as exec would say. */
+static int try_file(const char *path)
+{
+	struct stat st;
+
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) || stat(path, &st))
+		return errno;
+	return S_ISREG(st.st_mode) ? 0 : EACCES;
+}
+
+/* As execvp looks: an empty folder is this one; what may not be run counts where nothing else is found. */
+static int try_path(const char *command)
+{
+	const char *path = getenv("PATH");
+	int err = ENOENT;
+
+	for (const char *p = path ? path : "/bin:/usr/bin"; err; p++) {
+		int n = (int)strcspn(p, ":");
+		char *file = xasprintf("%.*s%s%s", n, p, n ? "/" : "", command);
+		int got = try_file(file);
+
+		free(file);
+		if (!got || got == EACCES)
+			err = got;
+		p += n;
+		if (!*p)
+			break;
+	}
+	return err;
+}
+
+int record_check(const char *command)
+{
+	int err = !*command || strchr(command, '/') ? try_file(command) : try_path(command);
+
+	return err ? error("cannot run '%s': %s", command, strerror(err)) : 0;
 }
 
 int record_run(char *const argv[], const char *remedy)
