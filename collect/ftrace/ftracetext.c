@@ -235,7 +235,7 @@ static char *split_latency(char *line, uint32_t *cpu, uint32_t *pid)
 	return colon + 2;
 }
 
-/* "(repeats: 41, ...)": option func-no-repeats counts calls as the one before, and tells once. The kernel's count is u16. */
+/* "(repeats: 41, ...)": option func-no-repeats tells further calls once. The kernel's count is u16. */
 static uint32_t times_called(const char *s)
 {
 	const char *p = strstr(s, "(repeats:");
