@@ -13,7 +13,7 @@
 #include "lib/mem.h"
 #include "reorder/plan/plan.h"
 
-enum { SHOWN_STRAYS = 20 };
+enum { SHOWN_STRAYS = 20, SHOWN_OF_STRANGER = 3 };
 
 static const char *opt_map;
 static bool opt_exact, opt_all;
@@ -28,8 +28,16 @@ static const struct opt options[] = {
 
 static void print_text(const struct verify *v)
 {
-	uint32_t shown = opt_all || v->nr_strays < SHOWN_STRAYS ? v->nr_strays : SHOWN_STRAYS;
+	bool stranger = verify_is_stranger(v);
+	uint32_t few = stranger ? SHOWN_OF_STRANGER : SHOWN_STRAYS;
+	uint32_t shown = opt_all || v->nr_strays < few ? v->nr_strays : few;
 
+	if (stranger && 2 * v->unmoved > v->placed)
+		printf("it was not linked by this plan: %u of %u units that it moves lie where they lay before\n",
+		       v->unmoved, v->placed);
+	else if (stranger)
+		printf("it was not linked by this plan: %u of %u units that it moves lie on their planned pages\n",
+		       v->placed_on_page, v->placed);
 	printf("units      %u of %u found, %u at their planned address, %u on their planned pages\n",
 	       v->found, v->units, v->at_address, v->on_page);
 	if (v->shifted)

@@ -218,6 +218,8 @@ static void check_places(struct check *c)
 		v->at_address += there;
 		v->on_page += page;
 		v->placed += u->moved;
+		v->placed_on_page += u->moved && page;
+		v->unmoved += u->moved && s->addr == u->addr_before && s->addr != u->addr;
 		v->in_order += u->moved && order;
 		if (!page && order && c->resized && !c->opts->exact) {
 			v->shifted++;
@@ -456,6 +458,18 @@ int verify_init(struct verify *v, const struct plan *p, const struct image *img,
 bool verify_passed(const struct verify *v)
 {
 	return !v->nr_strays;
+}
+
+/* Units in an order of chance stand behind the one before them half of the time. */
+bool verify_is_stranger(const struct verify *v)
+{
+	enum { ENOUGH = 20 };
+	uint64_t placed = v->placed;
+
+	if (!placed || v->outside || v->lost)
+		return false;
+	return 10 * (uint64_t)v->unmoved >= 9 * placed ||
+	       (placed >= ENOUGH && 10 * (uint64_t)v->placed_on_page < placed && 4 * (uint64_t)v->in_order < 3 * placed);
 }
 
 void verify_release(struct verify *v)

@@ -28,6 +28,7 @@ struct verify {
 	uint32_t at_address, on_page;	/* of found */
 	uint32_t shifted;		/* of found: on another page where the linker itself resizes code; no stray */
 	uint32_t placed, in_order;	/* units of the fragment that were found, of these behind the one before */
+	uint32_t placed_on_page, unmoved;	/* of placed: on their planned pages; where they were when the plan was made */
 	uint32_t functions, lost;	/* of the plan's units, of these missing */
 	uint32_t outside;		/* functions of the kernel that left _stext.._etext */
 	uint32_t groups, groups_broken;
@@ -55,5 +56,8 @@ void verify_release(struct verify *v);
 
 /* Whether nothing strayed. */
 bool verify_passed(const struct verify *v);
+
+/* Whether the kernel was linked without the plan, or by quite another: then single strays tell nothing. */
+bool verify_is_stranger(const struct verify *v);
 
 #endif

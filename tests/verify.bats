@@ -85,14 +85,45 @@ has() {
 	[ "$status" -eq 3 ]
 	has "the plan was not obeyed"
 	has "strayed: vfs_read: out of order: in front of schedule_tail"
+	[ "${lines[0]}" = "it was not linked by this plan: 3 of 3 units that it moves lie where they lay before" ]
 	printf '*(.text.%s)\n' schedule_tail xfs_read vfs_read > plan/hottext.ld
 	HOTTEXT_PLAN=plan kernel_link other
 	run "$HOTTEXT" verify plan other
 	[ "$status" -eq 3 ]
 	has "strayed: schedule_tail: out of order: in front of xfs_read"
+	[[ $output != *"it was not linked"* ]]	# most are on their pages
 	run "$HOTTEXT" verify --json plan other
 	[ "$status" -eq 3 ]
 	has '"obeyed": false'
+}
+
+@test "a kernel that was linked without the plan says so first, with three strays" {
+	local i n order
+	for i in {1..40}; do section .text.f$i f$i 5000; done | object fs/xfs/file.o
+	kernel_link old
+	order=$(for i in {40..1}; do echo f$i; done)
+	printf '*(.text.%s)\n' $order > plan/hottext.ld
+	HOTTEXT_PLAN=plan kernel_link planned
+	# shellcheck disable=SC2046
+	write_plan $(for n in $order; do echo $n:fs/xfs/file.o:.text.$n; done) > plan/plan.json
+	run "$HOTTEXT" verify plan planned
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
+	[[ $output != *"it was not linked"* ]]
+	run "$HOTTEXT" verify plan old
+	[ "$status" -eq 3 ]
+	[ "${lines[0]}" = "it was not linked by this plan: 40 of 40 units that it moves lie where they lay before" ]
+	[ "$(grep -c '^strayed: .*:' <<< "$output")" -eq 3 ]
+	has " more (--all)"
+	run "$HOTTEXT" verify --all plan old
+	[ "$(grep -c '^strayed: .*:' <<< "$output")" -ge 39 ]
+	# By another plan, where the text before it is longer, too.
+	{ echo .globl startup_64; section .head.text startup_64 9000; } | object head.o
+	for i in {1..40}; do echo $(((i * 17) % 41)); done | sed 's/.*/*(.text.f&)/' > plan/hottext.ld
+	HOTTEXT_PLAN=plan kernel_link other
+	run "$HOTTEXT" verify plan other
+	[ "$status" -eq 3 ]
+	[[ ${lines[0]} =~ ^"it was not linked by this plan: "[0-3]" of 40 units that it moves lie on their planned pages"$ ]] ||
+		{ echo "$output"; false; }
 }
 
 @test "a function that grew shifts what follows" {
