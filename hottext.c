@@ -98,6 +98,7 @@ static int finish(int ret)
 int main(int argc, char **argv)
 {
 	const char *self = strrchr(argv[0], '/');
+	char help[] = "--help";
 
 	outfile_catch_signals();
 	signal(SIGCHLD, SIG_DFL);	/* ignored, how a linker ended could not be told */
@@ -108,6 +109,11 @@ int main(int argc, char **argv)
 	if (argc < 2) {
 		error("no command; try 'hottext --help'");
 		return EXIT_USAGE;
+	}
+	if (argc > 2 && !strcmp(argv[1], "help")) {
+		/* "help record perf" is "record perf --help". */
+		memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof(*argv));
+		argv[argc - 1] = help;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();

@@ -34,6 +34,17 @@ page() { mandoc -T ascii -O width=200 "$DOC/hottext-${1%% *}.1" | sed 's/.\x08//
 	done
 }
 
+@test "help COMMAND is COMMAND --help" {
+	for command in optimize kbuild 'record perf'; do
+		# shellcheck disable=SC2086
+		cmp <("$HOTTEXT" help $command) <("$HOTTEXT" $command --help)
+	done
+	run -0 "$HOTTEXT" help
+	[[ $output == "usage: hottext COMMAND"* ]]
+	run -2 "$HOTTEXT" help nothing
+	[ "$output" = "hottext: unknown command 'nothing'; try 'hottext --help'" ]
+}
+
 @test "--help lists each option as the table has it" {
 	while IFS=$'\t' read -r command letter name arg; do
 		[ "$name" != - ] || continue
