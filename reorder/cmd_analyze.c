@@ -33,9 +33,11 @@ static int add_misses(struct plan *plan, const struct job *job)
 static int run(int argc, char **argv)
 {
 	struct job job;
+	struct text_style style = text_style_for(stdout);
 	struct plan plan;
 	int ret;
 
+	style.alone = !opt_order;
 	ret = job_from_args(&job, "analyze", argc, argv);
 	if (ret)
 		return ret;
@@ -49,7 +51,7 @@ static int run(int argc, char **argv)
 		if (!ret && opt_json)
 			plan_write_json(&plan, stdout);
 		else if (!ret)
-			report_text(&plan, stdout, text_style_for(stdout));
+			report_text(&plan, stdout, style);
 		plan_release(&plan);
 	}
 	job_release(&job);

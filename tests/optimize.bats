@@ -206,6 +206,33 @@ interrupt() {
 	[ -z "$left" ]
 }
 
+@test "optimize: where next to nothing is to be saved, the table and the page say so" {
+	"$HOTTEXT" optimize -q --effort 1 --machine x86-64-2m -o "$dir/plan" vmlinux perf.data
+	local line="practically no misses to save here: an estimated 0.00 a path as it is linked now"
+	grep -qx "machine   $line" "$dir/plan/report.txt"
+	grep -qF "<strong>There are $line.</strong>" "$dir/plan/report.html"
+	if grep -q "practically" plan/report.txt plan/report.html; then false; fi
+	# Counted on a trace: three misses of 10,000 runs of paths are none, a hundred are some.
+	jq '.before.misses = 3 | .after.misses = 2 | .path_weight = 10000' plan/plan.json > "$dir/few.json"
+	"$HOTTEXT" report "$dir/few.json" | grep -qx "machine   practically no misses to save here: 3 in the whole trace"
+	"$HOTTEXT" report -o "$dir/few.html" "$dir/few.json"
+	grep -qF "There are practically no misses to save here: 3 in the whole trace." "$dir/few.html"
+	jq '.before.misses = 100 | .after.misses = 2 | .path_weight = 10000' plan/plan.json > "$dir/some.json"
+	if "$HOTTEXT" report "$dir/some.json" | grep practically; then false; fi
+}
+
+@test "analyze: what is, in one column; with --order before and after" {
+	run -0 --separate-stderr "$HOTTEXT" analyze -q --machine $MACHINE vmlinux perf.data
+	[[ ${lines[1]} =~ ^" "+now$ ]]
+	entries=$(jq .before.entries_per_path.mean plan/plan.json)
+	grep -Eqx "ITLB entries per path, mean +$(printf %.1f "$entries")" <<< "$output"
+	grep -Eqx 'hottest paths, ITLB entries +kind +share +now' <<< "$output"
+	grep -Eqx '[a-z_]+ +syscall +[0-9.]+ % +[0-9.]+' <<< "$output"
+	if grep -E 'before|after|saved|estimated' <<< "$output"; then false; fi
+	run -0 --separate-stderr "$HOTTEXT" analyze -q --machine $MACHINE --order plan/symbols.order vmlinux perf.data
+	[[ ${lines[1]} =~ ^" "+before" "+after" "+saved$ ]]
+}
+
 @test "optimize: usage errors" {
 	misuse "optimize: give the plan folder with -o DIR" optimize vmlinux perf.data
 	misuse "optimize: give a vmlinux and at least one profile" optimize vmlinux -o "$dir/plan"

@@ -47,7 +47,7 @@ static void put_start(const struct plan *p, FILE *fp)
 static void put_machine(const struct plan *p, FILE *fp)
 {
 	const struct plan_machine *m = &p->machine;
-	char page[FORMAT_MAX];
+	char page[FORMAT_MAX], none[128];
 
 	put_escaped(fp, "<p class=\"lead\">Machine <strong>", m->name, "</strong>");
 	if (*m->about)
@@ -57,6 +57,8 @@ static void put_machine(const struct plan *p, FILE *fp)
 	if (*m->why_no_saving)
 		put_escaped(fp, "<strong>No order saves ITLB entries here: ", m->why_no_saving,
 			    "</strong>; it can still save instruction-cache misses. ");
+	if (report_saves_nothing(p, none, sizeof(none)))
+		fprintf(fp, "<strong>There are %s.</strong> ", none);
 	for (uint32_t i = 0; i < m->nr_levels; i++) {
 		fprintf(fp, "%s%" PRIu32 " entries, ",
 			i		       ? "then "

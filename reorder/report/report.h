@@ -13,6 +13,7 @@ struct plan;
 struct text_style {
 	bool bars;	/* a terminal reads it that shows UTF-8 */
 	bool colour;	/* a terminal reads it, and NO_COLOR is not set (https://no-color.org) */
+	bool alone;	/* only what is: the plan has no order of its own */
 };
 
 /* The style for a stream. */
@@ -20,6 +21,9 @@ struct text_style text_style_for(FILE *fp);
 
 /* The closing table of `optimize`: totals, and the hottest paths. */
 void report_text(const struct plan *p, FILE *fp, struct text_style style);
+
+/* Whether there are next to no ITLB misses to save: a line that says so, and how many, in buf. */
+bool report_saves_nothing(const struct plan *p, char *buf, size_t size);
 
 /* The pages whose ITLB misses a CPU sampled, in the closing table; nothing when none were. */
 void report_measured(const struct plan *p, FILE *fp);

@@ -27,7 +27,7 @@ struct text_style text_style_for(FILE *fp)
 	bool tty = isatty(fileno(fp));
 
 	return (struct text_style){ tty && is_utf8(),
-				    tty && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")) };
+				    tty && !(no_color && *no_color) && !(term && !strcmp(term, "dumb")), false };
 }
 
 static void attribute(FILE *fp, struct text_style st, const char *code)

@@ -36,13 +36,16 @@ static void put_head(const struct plan *p, FILE *fp, struct text_style st)
 	fprintf(fp, ", effort %" PRIu32 "\n\n", p->effort);
 }
 
-/* "before after saved" of a row; red where it got worse. */
+/* "before after saved" of a row, or what is alone; red where it got worse. */
 static void put_change(FILE *fp, struct text_style st, const char *before, const char *after, double b,
 		       double a)
 {
 	char buf[FORMAT_MAX];
 
-	fprintf(fp, "%12s %12s ", before, after);
+	fprintf(fp, "%12s", before);
+	if (st.alone)
+		return;
+	fprintf(fp, " %12s ", after);
 	if (a > b)
 		worse(fp, st);
 	else if (a < b)
@@ -83,7 +86,10 @@ static void put_totals(const struct plan *p, FILE *fp, struct text_style st)
 	char what[64], size[FORMAT_MAX], tb[FORMAT_MAX], ta[FORMAT_MAX];
 
 	dim(fp, st);
-	fprintf(fp, "%-36s%12s %12s %9s\n", "", "before", "after", "saved");
+	if (st.alone)
+		fprintf(fp, "%-36s%12s\n", "", "now");
+	else
+		fprintf(fp, "%-36s%12s %12s %9s\n", "", "before", "after", "saved");
 	plain(fp, st);
 	snprintf(what, sizeof(what), "hot pages of %s", format_bytes(size, p->machine.page_bytes));
 	put_counts(fp, st, what, b->pages, a->pages);
@@ -92,7 +98,7 @@ static void put_totals(const struct plan *p, FILE *fp, struct text_style st)
 	put_entries(fp, st, "  worst", b->max, a->max);
 	put_counts(fp, st, "kernel ITLB misses, predicted", b->misses, a->misses);
 	/* Good for comparing layouts, not for counting: so as shares. */
-	if (b->misses == PLAN_UNKNOWN && b->estimate > 0 && a->estimate >= 0)
+	if (b->misses == PLAN_UNKNOWN && b->estimate > 0 && a->estimate >= 0 && !st.alone)
 		put_row(fp, st, "kernel ITLB misses, estimated", "100 %",
 			format_percent(ta, 100 * a->estimate / b->estimate), b->estimate, a->estimate);
 	put_counts(fp, st, "kernel L1I misses, predicted", b->l1i_misses, a->l1i_misses);
@@ -231,7 +237,10 @@ static void put_paths(const struct plan *p, FILE *fp, struct text_style st)
 	}
 	dim(fp, st);
 	put_text(fp, "hottest paths, ITLB entries", PATH_COLUMN);
-	fprintf(fp, " %-10s %8s %8s %8s %9s\n", "kind", "share", "before", "after", "saved");
+	if (st.alone)
+		fprintf(fp, " %-10s %8s %8s\n", "kind", "share", "now");
+	else
+		fprintf(fp, " %-10s %8s %8s %8s %9s\n", "kind", "share", "before", "after", "saved");
 	plain(fp, st);
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct plan_path *path = &p->paths[i];
@@ -242,14 +251,16 @@ static void put_paths(const struct plan *p, FILE *fp, struct text_style st)
 		put_text(fp, path->kind, 10);
 		fprintf(fp, " %8s", format_percent(share, p->path_weight ?
 			100 * (double)path->weight / (double)p->path_weight : 0));
-		fprintf(fp, " %8s %8s ", format_entries(b, path->entries_before),
-			format_entries(a, path->entries_after));
-		if (saved < 0)
-			worse(fp, st);
-		else if (saved > 0)
-			better(fp, st);
-		fprintf(fp, "%9s", format_saving(b, path->entries_before, path->entries_after));
-		plain(fp, st);
+		fprintf(fp, " %8s", format_entries(b, path->entries_before));
+		if (!st.alone) {
+			fprintf(fp, " %8s ", format_entries(a, path->entries_after));
+			if (saved < 0)
+				worse(fp, st);
+			else if (saved > 0)
+				better(fp, st);
+			fprintf(fp, "%9s", format_saving(b, path->entries_before, path->entries_after));
+			plain(fp, st);
+		}
 		if (st.bars)
 			put_bar(fp, st, path->entries_before, path->entries_after, longest);
 		fputc('\n', fp);
@@ -259,12 +270,31 @@ static void put_paths(const struct plan *p, FILE *fp, struct text_style st)
 			p->nr_paths - nr);
 }
 
+bool report_saves_nothing(const struct plan *p, char *buf, size_t size)
+{
+	const double few = 0.005;	/* misses a path: 0.00 where two digits are shown */
+	bool known = p->before.misses != PLAN_UNKNOWN;
+	double each = known ? (double)p->before.misses / (double)p->path_weight : p->before.estimate;
+	char n[FORMAT_MAX];
+
+	if (*p->machine.why_no_saving || !p->path_weight || each < 0 || each >= few)
+		return false;
+	if (known)
+		snprintf(buf, size, "practically no misses to save here: %s in the whole trace", format_count(n, p->before.misses));
+	else
+		snprintf(buf, size, "practically no misses to save here: an estimated %.2f a path as it is linked now", each);
+	return true;
+}
+
 void report_text(const struct plan *p, FILE *fp, struct text_style st)
 {
+	char none[128];
+
 	put_head(p, fp, st);
 	put_totals(p, fp, st);
 	fputc('\n', fp);
-	put_time(p, fp);
+	if (!st.alone)
+		put_time(p, fp);
 	put_profile(p, fp);
 	put_guard(p, fp);
 	put_region(p, fp);
@@ -273,6 +303,8 @@ void report_text(const struct plan *p, FILE *fp, struct text_style st)
 		put_text(fp, p->machine.why_no_saving, 0);
 		fputs("; only instruction-cache misses can be saved\n", fp);
 	}
+	if (report_saves_nothing(p, none, sizeof(none)))
+		fprintf(fp, "machine   %s\n", none);
 	if (p->nr_paths) {
 		fputc('\n', fp);
 		put_paths(p, fp, st);

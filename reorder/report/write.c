@@ -12,7 +12,7 @@
 
 static void write_text(const struct plan *p, FILE *fp)
 {
-	report_text(p, fp, (struct text_style){ false, false });
+	report_text(p, fp, (struct text_style){ false, false, false });
 }
 
 static void write_pages(const struct plan *p, FILE *fp)
