@@ -177,8 +177,34 @@ static bool is_input(const char *path, const struct job_options *o, const char *
 	return ret;
 }
 
+/* What writing would find out after the whole search. */
+static int check_place(const char *dir)
+{
+	char *path = xstrdup(dir), *slash;
+	struct stat st;
+	int err = 0;
+
+	if (!stat(dir, &st)) {
+		err = !S_ISDIR(st.st_mode) ? ENOTDIR : access(dir, W_OK | X_OK) ? errno : 0;
+	} else {
+		while ((slash = strrchr(path, '/')) && slash > path && !slash[1])
+			*slash = '\0';
+		if (slash)
+			slash[slash == path] = '\0';
+		const char *above = slash ? path : ".";
+		err = stat(above, &st) ? errno : !S_ISDIR(st.st_mode) ? ENOTDIR : access(above, W_OK | X_OK) ? errno : 0;
+	}
+	free(path);
+	return err ? error("cannot write '%s': %s", dir, strerror(err)) : 0;
+}
+
 int plan_folder_check(const char *dir, const struct job_options *o, const char *lds)
 {
+	if (check_place(dir))
+		return -1;
+	if (lds && access(lds, R_OK))
+		return error("cannot read '%s': %s", lds, strerror(errno));
+
 	bool ours = o->unattended || is_plan(dir);
 	char *paths[ARRAY_SIZE(names)];
 	struct stat st;

@@ -53,6 +53,28 @@ static int find_trace(struct job *job)
 	return 0;
 }
 
+/* Forced, the profile is of names; but a trace of another kernel cannot be run through this one's text. */
+static int drop_other_trace(struct job *job)
+{
+	const struct symtab *st = &job->image.symtab;
+	struct input *in;
+	struct fetch f;
+
+	if (!job->opts->force || !job->trace)
+		return 0;
+	if (!(in = input_open(job->trace)))
+		return -1;
+	int ret = fetch_init(&f, in);
+
+	if (!ret && f.has_build_id && st->build_id_size && memcmp(f.build_id, st->build_id, st->build_id_size)) {
+		warn("'%s' is of another kernel: no misses are predicted from it", job->trace);
+		job->trace = NULL;
+	}
+	fetch_release(&f);
+	input_close(in);
+	return ret;
+}
+
 static int read_profile(struct job *job)
 {
 	const struct job_options *o = job->opts;
@@ -112,6 +134,8 @@ int job_init(struct job *job, const struct job_options *opts)
 	layout_init(&job->before, &job->image);
 	layout_init(&job->after, &job->image);
 	layout_assign(&job->before);
+	if (drop_other_trace(job))
+		goto fail;
 	if (opts->trial && !(job->after.sizes = job->trial_sizes = trial_sizes(&job->image, opts->trial)))
 		goto fail;
 	if (opts->machine ? machine_init(&job->machine, opts->machine) :
@@ -174,7 +198,7 @@ static void order_again(struct job *job, uint32_t nr_worse)
 	run_algorithm(job, &raised, &again);
 	guard_measure(&job->guard, &again);
 	bool better = guard_count(&job->guard, true, guard_is_worse) < nr_worse;
-	detail("%u profiled roots need more ITLB entries than in link order: ordered again, %s", nr_worse,
+	detail("%u profiled roots need more ITLB entries than now: ordered again, %s", nr_worse,
 	       better ? "fewer now" : "in vain");
 	if (better) {
 		struct layout worse = job->after;
@@ -302,11 +326,14 @@ int job_plan(const struct job *job, struct plan *plan)
 	plan->algorithm = job->opts->algorithm;
 	plan->effort = job->opts->effort;
 	plan_set_command(plan);
-	if (job->trace && predict_misses(job, plan)) {
+	bool traced = job->trace && !predict_misses(job, plan);
+	if (job->trace && !traced && !job->opts->force) {
 		plan_release(plan);
 		return -1;
 	}
-	if (!job->trace)
+	if (job->trace && !traced)
+		warn("no misses are predicted from '%s'", job->trace);
+	if (!traced)
 		estimate_misses(job, plan);
 	return 0;
 }

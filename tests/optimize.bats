@@ -206,6 +206,21 @@ interrupt() {
 	[ -z "$left" ]
 }
 
+@test "optimize: what cannot be written or read is told before the search" {
+	local to
+	touch "$dir/file"
+	for to in "$dir/none/x/plan:No such file or directory" "$dir/file:Not a directory" "$dir/file/plan/:Not a directory"; do
+		run -1 --separate-stderr "$HOTTEXT" optimize -o "${to%:*}" vmlinux perf.data
+		[ "${stderr##*$'\n'}" = "hottext: cannot write '${to%:*}': ${to#*:}" ] || { echo "said: $stderr"; return 1; }
+		[[ $stderr != *"an estimated"* ]]
+	done
+	run -1 --separate-stderr "$HOTTEXT" optimize -o "$dir/plan" --lds "$dir/none" vmlinux perf.data
+	[[ $stderr == *"hottext: cannot read '$dir/none': No such file or directory" && $stderr != *"an estimated"* ]]
+	cd "$dir"	# one without a folder in its name
+	"$HOTTEXT" optimize -q --effort 1 -o here//// "$BATS_FILE_TMPDIR/vmlinux" "$BATS_FILE_TMPDIR/perf.data"
+	[ -s here/hottext.ld ]
+}
+
 @test "optimize: where next to nothing is to be saved, the table and the page say so" {
 	"$HOTTEXT" optimize -q --effort 1 --machine x86-64-2m -o "$dir/plan" vmlinux perf.data
 	local line="practically no misses to save here: an estimated 0.00 a path as it is linked now"
@@ -231,6 +246,38 @@ interrupt() {
 	if grep -E 'before|after|saved|estimated' <<< "$output"; then false; fi
 	run -0 --separate-stderr "$HOTTEXT" analyze -q --machine $MACHINE --order plan/symbols.order vmlinux perf.data
 	[[ ${lines[1]} =~ ^" "+before" "+after" "+saved$ ]]
+}
+
+@test "a trace of another kernel, or one that is cut, is used for its names when forced" {
+	head -c 60000 "$SAMPLE/all.fetch" > "$dir/cut.fetch"
+	cp vmlinux "$dir/k"
+	id=$(readelf -n vmlinux | awk '/Build ID/ { print $3; exit }')
+	perl -0pi -e "my \$id = pack 'H*', '$id'; s/\Q\$id/~\$id/e" "$dir/k"
+	[ "$(readelf -n "$dir/k" | awk '/Build ID/ { print $3; exit }')" != "$id" ]
+	run -1 "$HOTTEXT" analyze -q "$dir/k" "$dir/cut.fetch"
+	run -0 --separate-stderr "$HOTTEXT" analyze --force "$dir/k" "$dir/cut.fetch"
+	[[ $stderr == *"warning: '$dir/cut.fetch' is of another kernel: no misses are predicted from it"* ]]
+	[[ $output == *"ITLB entries per path"* && $output != *"predicted"* ]]
+	run -0 --separate-stderr "$HOTTEXT" analyze --force vmlinux "$dir/cut.fetch"
+	[[ $stderr == *"warning: no misses are predicted from '$dir/cut.fetch'"* ]]
+	[[ $output == *"ITLB entries per path"* && $output != *"predicted"* ]]
+}
+
+@test "optimize: the warning and the report count the same roots that need more" {
+	local f
+	cd "$dir"
+	{ echo .globl startup_64; section .head.text startup_64 40; } | object head.o
+	{ section .text.pad pad 4096 4096	# s and c share a page; a does not fit there
+	  for f in s:700 c:1600 pad2:1700 a:3300 pad3:800 x:1500 y:1500; do section .text.${f%:*} ${f%:*} ${f#*:}; done; } | object f.o
+	ar rcSTP vmlinux.a head.o f.o
+	kernel_link vmlinux
+	{ printf 'task;%s_[k];s_[k] %d\n' a 1000 c 1; printf 'task;%s_[k] 1\n' x y; } > st.folded
+	run -0 "$HOTTEXT" optimize -v --machine $MACHINE vmlinux st.folded -o plan
+	[[ $output == *"warning: 1 of 4 roots need more ITLB entries than now, in the mean or the 95th percentile (-v names them)"* ]]
+	[[ $output == *"guard     of 4 roots profiled 1 need more ITLB entries than before;"* ]]
+	[[ $output == *"chain c, profiled, needs 2 entries instead of 1"* ]]
+	run -0 "$HOTTEXT" optimize --allow-regress --machine $MACHINE vmlinux st.folded -o plan
+	[[ $output != *warning* ]]
 }
 
 @test "optimize: usage errors" {
