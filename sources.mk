@@ -39,6 +39,7 @@ COLLECT_SRCS := \
 	collect/reader.c \
 	collect/root.c \
 	collect/spill.c \
+	collect/successions.c \
 	collect/fetch/fetch.c \
 	collect/fetch/fetchmap.c \
 	collect/fetch/fetchpaths.c \

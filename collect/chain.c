@@ -71,10 +71,11 @@ void chain_release(struct chain *c)
 	free(c->near);
 	free(c->func_of_sym);
 	free(c->roots);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < CHAIN_KINDS; i++) {
 		index_release(&c->seen[i]);
 		free(c->seen_items[i]);
 	}
+	free(c->late);
 	index_release(&c->tasks);
 	free(c->task_items);
 	free(c->frames);
@@ -237,13 +238,17 @@ static uint32_t add_segment(struct chain *c, const struct chain_frame *frames, u
 }
 
 /* Add the chain; returns its outermost path. A lone frame says nothing of what ran together. */
-static uint32_t add_frames(struct chain *c, const struct chain_frame *frames, uint32_t nr, uint64_t weight)
+static uint32_t add_frames(struct chain *c, const struct chain_frame *frames, uint32_t nr, bool apart,
+			   uint64_t weight)
 {
-	uint32_t outermost = UINT32_MAX, last = UINT32_MAX, end = nr;
+	uint32_t outermost = UINT32_MAX, last = UINT32_MAX;
 
 	if (frames[0].func != INDEX_NONE)
 		profile_add_samples(c->profile, frames[0].func, frames[0].off, weight);
-	if (nr == 1)
+	frames += apart;
+	nr -= apart;
+	uint32_t end = nr;
+	if (nr < 2)
 		return UINT32_MAX;
 	for (uint32_t i = nr - 1; i < nr; i--) {
 		if (i && !chain_cuts(c, frames[i - 1].func, frames[i].func))
@@ -262,19 +267,19 @@ static uint32_t add_frames(struct chain *c, const struct chain_frame *frames, ui
 }
 
 /* Resolve addrs into c->frames. */
-static void resolve_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr)
+static void resolve_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, bool apart)
 {
 	ALLOC_GROW(c->frames, nr, c->alloc_frames);
 	for (uint32_t i = 0; i < nr; i++) {
-		c->frames[i] = chain_resolve(c, addrs[i], i > 0);
-		if (i && chain_cuts(c, c->frames[i - 1].func, c->frames[i].func))
+		c->frames[i] = chain_resolve(c, addrs[i], i > apart);
+		if (i > apart && chain_cuts(c, c->frames[i - 1].func, c->frames[i].func))
 			c->frames[i] = chain_resolve(c, addrs[i], false);
 	}
 }
 
 static void flush_seen(struct chain *c)
 {
-	for (int kind = 0; kind < 2; kind++) {
+	for (int kind = 0; kind < CHAIN_KINDS; kind++) {
 		struct index *x = &c->seen[kind];
 
 		for (uint32_t i = 0; i < x->nr_keys; i++) {
@@ -284,11 +289,11 @@ static void flush_seen(struct chain *c)
 
 			if (!weight)
 				continue;
-			if (kind) {
-				resolve_addrs(c, x->keys[i].data, nr);
+			if (kind & CHAIN_ADDRS) {
+				resolve_addrs(c, x->keys[i].data, nr, kind & CHAIN_APART);
 				frames = c->frames;
 			}
-			add_frames(c, frames, nr, weight);
+			add_frames(c, frames, nr, kind & CHAIN_APART, weight);
 		}
 		index_release(x);
 	}
@@ -311,7 +316,7 @@ static uint32_t next_slot(uint32_t path, uint32_t next)
 }
 
 /* Successions repeat: count them here, each in one of two places, before they go to the profile. */
-static void count_next(struct chain *c, uint32_t path, uint32_t next)
+static inline void count_next(struct chain *c, uint32_t path, uint32_t next)
 {
 	uint32_t at = next_slot(path, next);
 	struct chain_next *first = &c->nexts[at], *second = &c->nexts[at ^ 1];
@@ -352,36 +357,87 @@ static void flush_nexts(struct chain *c)
 		flush_next(c, &c->nexts[i]);
 }
 
-static struct chain_task *find_task(struct chain *c, uint64_t task, bool *is_new)
+/* What is seldom needed stands in functions of its own, so that the others are short. */
+static __attribute__((noinline)) uint32_t add_task(struct chain *c, struct chain_near *near, uint64_t task)
+{
+	uint32_t had = c->tasks.nr_keys;
+
+	*near = (struct chain_near){ task, index_add(&c->tasks, &task, sizeof(task)) + 1 };
+	ALLOC_GROW(c->task_items, c->tasks.nr_keys, c->alloc_tasks);
+	if (near->id == had + 1)
+		c->task_items[had] = (struct chain_task){ 0, UINT32_MAX };
+	return near->id - 1;
+}
+
+static inline uint32_t find_task(struct chain *c, uint64_t task)
 {
 	/* pid and tid are the same for most. */
 	struct chain_near *near = &c->near[task * 0x9e3779b97f4a7c15u >> (64 - NEAR_BITS)];
-	uint32_t had = c->tasks.nr_keys;
 
-	*is_new = false;
-	if (near->id && near->task == task)
-		return &c->task_items[near->id - 1];
-	*near = (struct chain_near){ task, index_add(&c->tasks, &task, sizeof(task)) + 1 };
-	ALLOC_GROW(c->task_items, c->tasks.nr_keys, c->alloc_tasks);
-	*is_new = near->id == had + 1;
-	return &c->task_items[near->id - 1];
+	return near->id && near->task == task ? near->id - 1 : add_task(c, near, task);
+}
+
+/* What this follows in its task closely; UINT32_MAX: nothing. */
+static inline uint32_t follow(struct chain *c, struct succession s)
+{
+	struct chain_task *t = &c->task_items[s.task];
+	uint32_t path = t->path;
+	uint64_t after = s.time_ns - t->time_ns;
+
+	if (path != UINT32_MAX && !after)	/* the callchain and the branch stack of one sample */
+		return UINT32_MAX;
+	*t = (struct chain_task){ s.time_ns, s.path };
+	return after <= CHAIN_NEAR_NS ? path : UINT32_MAX;
+}
+
+/* Those that wait, but for as many of the latest as keep: what is yet to come may precede them. */
+static void link_late(struct chain *c, uint32_t keep)
+{
+	uint32_t done = c->nr_late - keep;
+
+	successions_sort(c->late, c->nr_late);
+	for (uint32_t i = 0; i < done; i++) {
+		uint32_t path = follow(c, c->late[i]);
+
+		if (path != UINT32_MAX)
+			count_next(c, path, c->late[i].path);
+	}
+	memcpy(c->late, c->late + done, keep * sizeof(*c->late));
+	c->nr_late = keep;
+}
+
+/* There is no room for it: samples are not to be sorted, or those that wait are too many. */
+static __attribute__((noinline)) void link_full(struct chain *c, struct succession s)
+{
+	if (!c->late) {
+		uint32_t path = follow(c, s);
+
+		if (path != UINT32_MAX)
+			add_next(c, path, s.path);
+		return;
+	}
+	if (c->nr_late == CHAIN_WINDOW)
+		link_late(c, CHAIN_WINDOW / 2);
+	else
+		ALLOC_GROW(c->late, c->alloc_late * 2, c->alloc_late);
+	c->late[c->nr_late++] = s;
 }
 
 static void link_task(struct chain *c, uint32_t path, const struct chain_sample *s)
 {
-	bool is_new;
-
 	if (s->task == CHAIN_NO_TASK || path == UINT32_MAX)
 		return;
-	struct chain_task *t = find_task(c, s->task, &is_new);
-	if (!is_new) {
-		if (s->time_ns == t->time_ns)	/* the callchain and the branch stack of one sample */
-			return;
-		if (s->time_ns > t->time_ns && s->time_ns - t->time_ns <= CHAIN_NEAR_NS)
-			add_next(c, t->path, path);
-	}
-	t->time_ns = s->time_ns;
-	t->path = path;
+	struct succession this = { s->time_ns, find_task(c, s->task), path };
+	if (c->nr_late < c->alloc_late)
+		c->late[c->nr_late++] = this;
+	else
+		link_full(c, this);
+}
+
+void chain_sort(struct chain *c)
+{
+	c->alloc_late = 1 << 14;
+	c->late = xreallocarray(NULL, c->alloc_late, sizeof(*c->late));
 }
 
 static void count_kernel(struct chain *c, bool resolved)
@@ -412,12 +468,12 @@ static uint32_t add_seen(struct chain *c, int kind, const void *key, uint32_t nr
 		const struct chain_frame *frames = key;
 
 		c->seen_bytes += nr * sizeof(uint64_t) + 32;
-		if (kind) {
-			resolve_addrs(c, key, nr);
+		if (kind & CHAIN_ADDRS) {
+			resolve_addrs(c, key, nr, kind & CHAIN_APART);
 			frames = c->frames;
 		}
 		bool resolved = chain_is_known(c, frames[0].func);
-		uint32_t path = add_frames(c, frames, nr, s->weight);
+		uint32_t path = add_frames(c, frames, nr, kind & CHAIN_APART, s->weight);
 		*seen = (struct chain_seen){ .path = path, .resolved = resolved };
 	}
 	count_kernel(c, seen->resolved);
@@ -436,11 +492,19 @@ void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, c
 	add_seen(c, 0, frames, nr, s);
 }
 
-struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, const struct chain_sample *s)
+void chain_add_apart(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s)
 {
 	BUG_ON(!nr);
-	uint32_t id = add_seen(c, 1, addrs, nr, s);
-	return (struct chain_ticket){ id, c->nr_flushes + 1 };
+	add_seen(c, CHAIN_APART, frames, nr, s);
+}
+
+struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, bool apart,
+				    const struct chain_sample *s)
+{
+	BUG_ON(!nr);
+	int kind = CHAIN_ADDRS | (apart ? CHAIN_APART : 0);
+	uint32_t id = add_seen(c, kind, addrs, nr, s);
+	return (struct chain_ticket){ id * CHAIN_KINDS + (uint32_t)kind, c->nr_flushes + 1 };
 }
 
 bool chain_ticket_valid(const struct chain *c, struct chain_ticket t)
@@ -450,7 +514,7 @@ bool chain_ticket_valid(const struct chain *c, struct chain_ticket t)
 
 void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_sample *s)
 {
-	struct chain_seen *seen = &c->seen_items[1][t.id];
+	struct chain_seen *seen = &c->seen_items[t.id % CHAIN_KINDS][t.id / CHAIN_KINDS];
 
 	add_count(&seen->pending, s->weight);
 	count_kernel(c, seen->resolved);
@@ -459,6 +523,8 @@ void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_
 
 void chain_finish(struct chain *c, struct profile_source *source)
 {
+	if (c->late)
+		link_late(c, 0);
 	flush_seen(c);
 	flush_nexts(c);
 	add_count(&source->samples, c->samples);

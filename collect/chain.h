@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "collect/profile.h"
+#include "collect/successions.h"
 
 struct symtab;
 struct sym;
@@ -36,7 +37,7 @@ struct chain_branch {
 struct chain_sample {
 	uint64_t weight;	/* what the sample counts for, normally 1 */
 	uint64_t task;		/* pid << 32 | tid, or any key of what runs in sequence; CHAIN_NO_TASK */
-	uint64_t time_ns;	/* when; samples of a task come in ascending time */
+	uint64_t time_ns;	/* when; samples of a task come in ascending time, unless chain_sort() was called */
 };
 
 #define CHAIN_NO_TASK UINT64_MAX
@@ -54,6 +55,12 @@ struct chain_wait {
 /* Samples of one task further apart are not taken for neighbours. */
 enum { CHAIN_NEAR_NS = 50 * 1000 * 1000 };
 
+/* As many samples wait to be sorted; when full, the earlier half is done with. */
+enum { CHAIN_WINDOW = 1 << 20 };
+
+/* Bits of what a chain that was seen is: of frames or of addresses, its first one apart or not. */
+enum { CHAIN_ADDRS = 1, CHAIN_APART = 2, CHAIN_KINDS = 4 };
+
 struct chain {
 	struct profile *profile;		/* borrowed */
 	const struct symtab *syms;		/* borrowed; NULL when the source brings names only */
@@ -65,14 +72,16 @@ struct chain {
 	uint32_t *func_of_sym;			/* [index in syms]: func + 1 */
 	unsigned char *roots;			/* [func]: enum root_kind + 1, and whether it is but a name */
 	uint32_t alloc_roots;
-	struct index seen[2];			/* whole chains by their bytes: of frames, of addresses */
-	struct chain_seen *seen_items[2];
-	uint32_t alloc_seen[2];
+	struct index seen[CHAIN_KINDS];		/* whole chains by their bytes */
+	struct chain_seen *seen_items[CHAIN_KINDS];
+	uint32_t alloc_seen[CHAIN_KINDS];
 	size_t seen_bytes;
 	uint32_t nr_flushes;
 	struct chain_next *nexts;		/* small cache of successions not yet added */
 	struct chain_wait waiting[8];		/* the last of them, not yet in it */
 	uint64_t nr_waits;
+	struct succession *late;		/* samples to be sorted; NULL: they come in order */
+	uint32_t nr_late, alloc_late;
 	struct index tasks;
 	struct chain_near *near;		/* small cache of ids in tasks */
 	struct chain_task *task_items;
@@ -82,6 +91,9 @@ struct chain {
 };
 
 void chain_init(struct chain *c, struct profile *p, const struct symtab *syms);
+
+/* Samples come in any order: what follows what is found out once they are sorted. Call before the first. */
+void chain_sort(struct chain *c);
 
 /* Add what is still pending to the profile, and the counts to the source. Call once, before chain_release. */
 void chain_finish(struct chain *c, struct profile_source *source);
@@ -121,11 +133,14 @@ void chain_add_other(struct chain *c);
  */
 void chain_add(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s);
 
+/* Where frame 0 is but the place that was sampled; the chain of that moment begins at frame 1, an exact address. */
+void chain_add_apart(struct chain *c, const struct chain_frame *frames, uint32_t nr, const struct chain_sample *s);
+
 /*
- * The same from link-time addresses of the kernel proper, innermost first; fast on
- * repeated chains. Frames of modules and of JIT code need chain_add().
+ * Either of these from link-time addresses of the kernel proper, innermost first; fast
+ * on repeated chains. Frames of modules and of JIT code need those above.
  */
-struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr,
+struct chain_ticket chain_add_addrs(struct chain *c, const uint64_t *addrs, uint32_t nr, bool apart,
 				    const struct chain_sample *s);
 
 /* For readers that can tell a repeated chain cheaply: the chain of a valid ticket once more. */

@@ -120,6 +120,38 @@ counts() {
 	refuses "its data.0: No such file or directory" "$DIR/folder"
 }
 
+@test "the samples of a folder's files, and of one processor after another, are put in order" {
+	mkdir "$DIR/parts"
+	# What one file has in order, here in two files by turns; and in one file, blocks of 500 samples exchanged.
+	perl -e '
+		my ($dir, $data, @part, @sample) = @ARGV;
+		open(my $in, "<:raw", "$dir/perf.data"); local $/; $data = <$in>;
+		my ($at, $size) = unpack("Q<2", substr($data, 40, 16));
+		for (my $end = $at + $size; $at < $end; ) {
+			my ($type, $misc, $len) = unpack("L<S<S<", substr($data, $at, 8));
+			my $record = substr($data, $at, $len);
+			if ($type == 9) {
+				push @sample, $record;
+				$part[@sample / 7 % 2] .= $record;
+				substr($data, $at, 4) = pack("L<", 200);
+			}
+			$at += $len;
+		}
+		my @block; push @block, [splice @sample, 0, 500] while @sample;
+		@sample = map { @$_ } reverse @block;
+		sub put { open(my $out, ">:raw", shift); print $out shift; }
+		put("$dir/parts/data", $data), put("$dir/parts/data.0", $part[0]), put("$dir/parts/data.1", $part[1]);
+		put("$dir/parts/blocks", join("", @sample));
+	' "$DIR"
+	collect -q -o "$DIR/one" "$DIR/perf.data"
+	collect -q -o "$DIR/two" "$DIR/parts"
+	cmp "$DIR/one" "$DIR/two"
+	mv "$DIR/parts/blocks" "$DIR/parts/data.0"
+	rm "$DIR/parts/data.1"
+	collect -q -o "$DIR/two" "$DIR/parts"
+	cmp "$DIR/one" "$DIR/two"
+}
+
 @test "a perf.data of another architecture" {
 	LC_ALL=C sed 's/x86_64\x00/ppc64e\x00/' "$DIR/perf.data" > "$DIR/arch.data"
 	refuses "it was recorded on ppc64e, '.*' is for x86_64" "$DIR/arch.data"

@@ -35,6 +35,7 @@ struct run {
 	struct perfdata_sampler sampler;
 	bool chosen;			/* which events are used */
 	bool followed;			/* a second recording stands behind this one */
+	uint64_t time;			/* of the last sample used */
 	uint64_t lost_records, lost_samples;
 	uint64_t strays;		/* samples of unknown events */
 	uint64_t malformed;		/* records shorter than what they claim */
@@ -79,6 +80,7 @@ static bool take_sample(struct run *r, const struct perfdata_record *rec)
 	if (!perfdata_sample_parse(a, rec, r->d.swap, &s))
 		return false;
 	perfdata_sampler_add(&r->sampler, (uint32_t)(a - r->d.attrs), rec->misc, r->d.swap, &s);
+	r->time = s.time;
 	return true;
 }
 
@@ -137,7 +139,8 @@ static bool take_record(struct run *r, const struct perfdata_record *rec)
 	}
 }
 
-static int walk(struct run *r, struct perfdata_stream *s)
+/* Records up to a byte; 1: there may be more, 0: no more, -1: cannot go on, which was reported. */
+static int walk(struct run *r, struct perfdata_stream *s, uint64_t until)
 {
 	struct perfdata_record rec;
 	int ret;
@@ -145,11 +148,13 @@ static int walk(struct run *r, struct perfdata_stream *s)
 	while ((ret = perfdata_next(s, &rec)) > 0) {
 		if (rec.type == PERFDATA_SAMPLE && !r->chosen && choose(r) < 0)
 			return -1;
-		if (take_record(r, &rec))
-			continue;
-		if (!r->opts->force)
-			return damaged(r, s, "a record is shorter than what it claims");
-		r->malformed++;
+		if (!take_record(r, &rec)) {
+			if (!r->opts->force)
+				return damaged(r, s, "a record is shorter than what it claims");
+			r->malformed++;
+		}
+		if (s->taken >= until)
+			return 1;
 	}
 	return ret < 0 ? damaged(r, s, s->bad) : 0;
 }
@@ -304,7 +309,7 @@ static int walk_fd(struct run *r, int fd, uint64_t off, uint64_t end)
 
 	perfdata_stream_init(&s, fd, NULL, off, end, r->d.swap);
 	s.pipe = r->d.pipe;
-	int ret = walk(r, &s);
+	int ret = walk(r, &s, UINT64_MAX);
 	r->followed |= s.followed;
 	perfdata_stream_release(&s);
 	return ret;
@@ -355,7 +360,7 @@ static int read_stream(struct run *r, struct input *in)
 	r->d.pipe = true;
 	perfdata_stream_init(&s, -1, in, 0, UINT64_MAX, r->d.swap);
 	s.pipe = true;
-	int ret = walk(r, &s);
+	int ret = walk(r, &s, UINT64_MAX);
 	r->followed |= s.followed;
 	perfdata_stream_release(&s);
 	return ret;
@@ -431,16 +436,46 @@ static int part_lost(const struct run *r, const char *dir, uint64_t n, int why)
 	return 0;
 }
 
-static int read_part(struct run *r, const char *dir, uint64_t n)
+/* One of a folder's files. */
+struct part {
+	struct perfdata_stream s;
+	uint64_t time;		/* of its last sample so far */
+	bool done;
+};
+
+static int open_part(struct run *r, const char *dir, uint64_t n, struct part *part)
 {
 	char *path = xasprintf("%s/data.%llu", dir, (unsigned long long)n);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	free(path);
-	if (fd < 0)
+	if (fd < 0) {
+		part->done = true;
 		return part_lost(r, dir, n, errno);
-	int ret = walk_fd(r, fd, 0, UINT64_MAX);
-	close(fd);
+	}
+	perfdata_stream_init(&part->s, fd, NULL, 0, UINT64_MAX, r->d.swap);
+	return 0;
+}
+
+/* All at once, a piece of the one that is the furthest behind at a time: sorting wants no more. */
+static int walk_parts(struct run *r, struct part *parts, size_t nr)
+{
+	enum { PIECE = 1 << 16 };
+	int ret = 0;
+
+	while (ret >= 0) {
+		struct part *next = NULL;
+
+		for (size_t i = 0; i < nr; i++)
+			if (!parts[i].done && (!next || parts[i].time < next->time))
+				next = &parts[i];
+		if (!next)
+			break;
+		r->time = next->time;
+		ret = walk(r, &next->s, next->s.taken + PIECE);
+		next->time = r->time;
+		next->done = !ret;
+	}
 	return ret;
 }
 
@@ -448,19 +483,29 @@ static int read_part(struct run *r, const char *dir, uint64_t n)
 static int read_parts(struct run *r, const char *dir)
 {
 	uint64_t *numbers, next = 0;
-	size_t nr;
+	size_t nr, opened = 0;
 	int ret = 0;
 
 	if (!list_parts(dir, &numbers, &nr))
 		return -1;
+	struct part *parts = xcalloc(nr, sizeof(*parts));
 	if (!nr && r->d.is_dir)
 		ret = part_lost(r, dir, 0, ENOENT);
 	for (size_t i = 0; i < nr && !ret; next = numbers[i++] + 1) {
 		if (numbers[i] != next)
 			ret = part_lost(r, dir, next, ENOENT);
 		if (!ret)
-			ret = read_part(r, dir, numbers[i]);
+			ret = open_part(r, dir, numbers[i], &parts[opened++]);
 	}
+	if (!ret)
+		ret = walk_parts(r, parts, nr);
+	for (size_t i = 0; i < opened; i++) {
+		if (!parts[i].s.buf)
+			continue;
+		close(parts[i].s.fd);
+		perfdata_stream_release(&parts[i].s);
+	}
+	free(parts);
 	free(numbers);
 	return ret;
 }

@@ -14,7 +14,7 @@ enum {
 	BRANCH_ENTRY = 24,
 	MEMO_BITS = 13,
 	NR_MEMOS = 1 << MEMO_BITS,
-	MEMO_HEAD = 2,		/* words before the frames: ticket, how many */
+	MEMO_HEAD = 3,		/* words before the frames: ticket, how many, the sampled address */
 	MAX_WORDS = 1 << 20,
 };
 
@@ -23,8 +23,8 @@ void perfdata_sampler_init(struct perfdata_sampler *s, struct perfdata_map *map,
 	memset(s, 0, sizeof(*s));
 	s->p = p;
 	s->map = map;
-	s->addrs = xcalloc(MAX_FRAMES, sizeof(*s->addrs));
-	s->frames = xcalloc(MAX_FRAMES, sizeof(*s->frames));
+	s->addrs = xcalloc(1 + MAX_FRAMES, sizeof(*s->addrs));
+	s->frames = xcalloc(1 + MAX_FRAMES, sizeof(*s->frames));
 	s->entries = xcalloc(MAX_FRAMES, sizeof(*s->entries));
 }
 
@@ -47,24 +47,29 @@ void perfdata_sampler_release(struct perfdata_sampler *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static struct perfdata_lane *get_lane(struct perfdata_sampler *s, uint32_t event)
+static __attribute__((noinline)) struct perfdata_lane *new_lane(struct perfdata_sampler *s, uint32_t event)
 {
 	if (event >= s->nr_lanes) {
 		s->lanes = xreallocarray(s->lanes, event + (size_t)1, sizeof(*s->lanes));
 		while (s->nr_lanes <= event)
 			s->lanes[s->nr_lanes++] = NULL;
 	}
-	if (!s->lanes[event]) {
-		s->lanes[event] = xcalloc(1, sizeof(**s->lanes));
-		chain_init(&s->lanes[event]->chain, s->p, s->map->syms);
-		s->lanes[event]->memos = xcalloc(NR_MEMOS, sizeof(*s->lanes[event]->memos));
-	}
-	return s->lanes[event];
+	struct perfdata_lane *lane = s->lanes[event] = xcalloc(1, sizeof(*lane));
+	chain_init(&lane->chain, s->p, s->map->syms);
+	chain_sort(&lane->chain);
+	lane->memos = xcalloc(NR_MEMOS, sizeof(*lane->memos));
+	return lane;
 }
 
-/* The kernel frames of the sample, innermost first, run-time addresses less the slide. */
+static inline struct perfdata_lane *get_lane(struct perfdata_sampler *s, uint32_t event)
+{
+	return event < s->nr_lanes && s->lanes[event] ? s->lanes[event] : new_lane(s, event);
+}
+
+/* The kernel frames of the sample, innermost first, run-time addresses less the slide, from addrs + 1 on. */
 static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struct perfdata_sample *sample)
 {
+	uint64_t *addrs = s->addrs + 1;
 	bool in_kernel = false;
 	uint32_t nr = 0;
 
@@ -74,25 +79,26 @@ static uint32_t kernel_frames(struct perfdata_sampler *s, bool swap, const struc
 		if (addr >= PERFDATA_CONTEXT_MAX) {
 			in_kernel = addr == PERFDATA_CONTEXT_KERNEL;
 		} else if (in_kernel) {
-			s->addrs[nr++] = addr - s->map->slide;
+			addrs[nr++] = addr - s->map->slide;
 		}
 	}
 	s->depth += nr;
 	if (!nr && sample->ip)
-		s->addrs[nr++] = sample->ip - s->map->slide;
+		addrs[nr++] = sample->ip - s->map->slide;
 	return nr;
 }
 
 /*
- * Most samples repeat a chain, so that is found out before anything is copied. A few
- * of its frames choose where it may be remembered; all are compared there.
+ * Most samples repeat a chain, so that is found out before anything is copied. The
+ * sampled address, which is the first frame's if not exacter, and a few of the others
+ * choose where it may be remembered; all are compared there.
  */
-static uint64_t hash_chain(const unsigned char *chain, uint64_t nr)
+static uint64_t hash_chain(uint64_t ip, const unsigned char *chain, uint64_t nr)
 {
 	const uint64_t last = 8 * (nr - 1), second = last < 16 ? last : 16, third = last < 24 ? last : 24,
 		       fifth = last < 40 ? last : 40, seventh = last < 56 ? last : 56;
 	/* Products that do not wait for each other; odd numbers of the golden ratio's kind. */
-	uint64_t h = perfdata_u64(chain + 8, false) * 0x9e3779b97f4a7c15u +
+	uint64_t h = ip * 0x9e3779b97f4a7c15u +
 		     perfdata_u64(chain + second, false) * 0xd1342543de82ef95u +
 		     perfdata_u64(chain + third, false) * 0xaf251af3b0f025b5u +
 		     perfdata_u64(chain + fifth, false) * 0xb564ef22ec7aece5u +
@@ -122,12 +128,13 @@ static void renew_memos(struct perfdata_lane *lane, const struct perfdata_map *m
 	lane->map_changes = map->nr_changes;
 }
 
-/* Whether these are the chain's first frames, no more are, and none comes later. */
-static bool begins_with(const unsigned char *chain, uint64_t nr, const uint64_t *words)
+/* Whether the sample is at this address, these are its chain's first frames, no more are, and none comes later. */
+static bool begins_with(const struct perfdata_sample *sample, const uint64_t *words)
 {
-	uint64_t again = 0, i = words[1] + 1;
+	const unsigned char *chain = sample->chain;
+	uint64_t again = 0, i = words[1] + 1, nr = sample->nr_chain;
 
-	if (i > nr || memcmp(chain + 8, words + MEMO_HEAD, words[1] * sizeof(*words)) != 0 ||
+	if (words[2] != sample->ip || i > nr || memcmp(chain + 8, words + MEMO_HEAD, words[1] * sizeof(*words)) != 0 ||
 	    (i < nr && perfdata_u64(chain + 8 * i, false) < PERFDATA_CONTEXT_MAX))
 		return false;
 	for (; i < nr; i++)
@@ -155,6 +162,7 @@ static void remember(struct perfdata_lane *lane, uint64_t hash, struct chain_tic
 	uint64_t *words = lane->words + lane->nr_words;
 	words[0] = (uint64_t)ticket.stamp << 32 | ticket.id;
 	words[1] = nr;
+	words[2] = sample->ip;
 	memcpy(words + MEMO_HEAD, sample->chain + 8, nr * sizeof(*words));
 	if (*memo)
 		*memo_beside(lane, memo) = *memo;
@@ -168,9 +176,9 @@ static bool add_again(struct perfdata_sampler *s, struct perfdata_lane *lane, ui
 {
 	const uint32_t *memo = memo_place(lane, hash);
 
-	if (!*memo || !begins_with(sample->chain, sample->nr_chain, lane->words + *memo - 1)) {
+	if (!*memo || !begins_with(sample, lane->words + *memo - 1)) {
 		memo = memo_beside(lane, memo);
-		if (!*memo || !begins_with(sample->chain, sample->nr_chain, lane->words + *memo - 1))
+		if (!*memo || !begins_with(sample, lane->words + *memo - 1))
 			return false;
 	}
 	const uint64_t *words = lane->words + *memo - 1;
@@ -202,35 +210,59 @@ static struct chain_frame resolve(struct perfdata_sampler *s, struct chain *c, u
 	return f;
 }
 
-static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
-		      const struct chain_sample *cs)
+static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, const uint64_t *addrs, uint32_t nr,
+		      bool apart, const struct chain_sample *cs)
 {
 	struct chain *c = &lane->chain;
 	bool named;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		s->frames[i] = resolve(s, c, s->addrs[i], i > 0, &named);
+		s->frames[i] = resolve(s, c, addrs[i], i > apart, &named);
 		if (!i)
 			lane->named += named;
-		else if (chain_cuts(c, s->frames[i - 1].func, s->frames[i].func))
-			s->frames[i] = resolve(s, c, s->addrs[i], false, &named);
+		else if (i > apart && chain_cuts(c, s->frames[i - 1].func, s->frames[i].func))
+			s->frames[i] = resolve(s, c, addrs[i], false, &named);
 	}
-	chain_add(c, s->frames, nr, cs);
+	if (apart)
+		chain_add_apart(c, s->frames, nr, cs);
+	else
+		chain_add(c, s->frames, nr, cs);
 }
 
 /* A chain that is not remembered, or cannot be. False when some of it may lie outside the image. */
-static bool add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, uint32_t nr,
-		      const struct chain_sample *cs, struct chain_ticket *ticket)
+static bool add_chain(struct perfdata_sampler *s, struct perfdata_lane *lane, const uint64_t *addrs, uint32_t nr,
+		      bool apart, const struct chain_sample *cs, struct chain_ticket *ticket)
 {
 	bool mixed = false;
 
 	for (uint32_t i = 0; i < nr && !mixed; i++)
-		mixed = perfdata_map_may_name(s->map, s->addrs[i] + s->map->slide);
+		mixed = perfdata_map_may_name(s->map, addrs[i] + s->map->slide);
 	if (mixed)
-		add_mixed(s, lane, nr, cs);
+		add_mixed(s, lane, addrs, nr, apart, cs);
 	else
-		*ticket = chain_add_addrs(&lane->chain, s->addrs, nr, cs);
+		*ticket = chain_add_addrs(&lane->chain, addrs, nr, apart, cs);
 	return !mixed;
+}
+
+/*
+ * The processor may tell exactly which instruction was sampled (PEBS, IBS), while the
+ * callchain is of the interrupt some instructions later: within the same function, the
+ * exact address stands for it; in another, it stands apart from the chain. Returns
+ * whether it is put before the chain.
+ */
+static bool put_exact(struct perfdata_sampler *s, struct perfdata_lane *lane, const struct perfdata_sample *sample)
+{
+	uint64_t ip = sample->ip - s->map->slide;
+	bool named;
+
+	if (!sample->ip || ip == s->addrs[1])
+		return false;
+	uint32_t func = resolve(s, &lane->chain, ip, false, &named).func;
+	if (func == INDEX_NONE)		/* user mode, or nothing that is known */
+		return false;
+	bool apart = func != resolve(s, &lane->chain, s->addrs[1], false, &named).func;
+	s->addrs[!apart] = ip;
+	return apart;
 }
 
 static void add_kernel(struct perfdata_sampler *s, struct perfdata_lane *lane, bool swap,
@@ -243,15 +275,16 @@ static void add_kernel(struct perfdata_sampler *s, struct perfdata_lane *lane, b
 	s->kernel++;
 	renew_memos(lane, s->map);
 	if (!swap && sample->nr_chain > 1 && perfdata_u64(sample->chain, false) == PERFDATA_CONTEXT_KERNEL) {
-		hash = hash_chain(sample->chain, sample->nr_chain);
+		hash = hash_chain(sample->ip, sample->chain, sample->nr_chain);
 		if (add_again(s, lane, hash, sample, cs))
 			return;
 		leading = leading_frames(sample->chain, sample->nr_chain);
 	}
 	nr = kernel_frames(s, swap, sample);
 	if (!nr)
-		s->addrs[nr++] = 0;	/* in the kernel, nothing said of where: unresolved */
-	if (add_chain(s, lane, nr, cs, &ticket) && leading)
+		s->addrs[++nr] = 0;	/* in the kernel, nothing said of where: unresolved */
+	bool apart = put_exact(s, lane, sample);
+	if (add_chain(s, lane, s->addrs + !apart, nr + apart, apart, cs, &ticket) && leading)
 		remember(lane, hash, ticket, sample, leading);
 }
 

@@ -29,7 +29,7 @@ struct perfdata_sampler {
 	uint64_t samples, kernel;
 	uint64_t depth;			/* kernel frames of all callchains */
 	uint64_t branches;		/* entries of all branch stacks */
-	uint64_t *addrs;		/* frames of the sample at hand */
+	uint64_t *addrs;		/* the exact address of the sample at hand, where it stands apart; its frames */
 	struct chain_frame *frames;
 	struct chain_branch *entries;
 };

@@ -163,6 +163,120 @@ static void test_next(void **state)
 	profile_release(&p);
 }
 
+/* Runs of any length in any order, many samples at one time: by time, and as they came. */
+static void test_sort(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed < 200; seed++) {
+		struct succession s[300];
+		uint32_t nr = seed % 7 ? 300 - seed : seed % 3, x = seed;
+		uint64_t time_ns = 0;
+
+		for (uint32_t i = 0; i < nr; i++) {
+			x = x * 1103515245 + 12345;
+			time_ns = (x >> 16) % seed ? time_ns + (x >> 20) % 2 : (x >> 16) % 50;
+			s[i] = (struct succession){ time_ns, x, i };
+		}
+		successions_sort(s, nr);
+		for (uint32_t i = 1; i < nr; i++) {
+			assert_true(s[i - 1].time_ns <= s[i].time_ns);
+			assert_true(s[i - 1].time_ns < s[i].time_ns || s[i - 1].path < s[i].path);
+		}
+	}
+}
+
+/* The samples of one processor after those of another, between which a task moved to and fro. */
+static void test_unsorted(void **state)
+{
+	static const struct { char name; uint64_t task, ms; } samples[] = {
+		{ 'a', 1, 10 }, { 'c', 1, 30 }, { 'x', 2, 31 }, { 'b', 1, 20 }, { 'd', 1, 40 }, { 'd', 1, 40 },
+	};
+	char *texts[2], name[] = "sys__";
+
+	(void)state;
+	for (int sorted = 0; sorted < 2; sorted++) {
+		struct profile p = { 0 };
+		struct chain c;
+
+		chain_init(&c, &p, NULL);
+		if (sorted)
+			chain_sort(&c);
+		for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+			struct chain_sample s = { 1, samples[i].task, samples[i].ms * 1000000 };
+
+			name[4] = samples[i].name;
+			struct chain_frame f[] = { at(&c, "f", 1), at(&c, name, 9) };
+			chain_add(&c, f, 2, &s);
+		}
+		assert_int_equal(p.nexts.nr_keys, 0);
+		chain_finish(&c, profile_add_source(&p, "test"));
+		assert_int_equal(p.nexts.nr_keys, sorted ? 3 : 2);	/* a c d, else a b c d */
+		chain_release(&c);
+		p.nexts.nr_keys = 0;
+		texts[sorted] = text_of(&p);
+		profile_release(&p);
+	}
+	assert_string_equal(texts[0], texts[1]);
+	free(texts[0]);
+	free(texts[1]);
+}
+
+/* More than may wait: two processors' samples in turn, by rounds of 1,000. */
+static void test_window(void **state)
+{
+	enum { ROUND = 1000, NR = CHAIN_WINDOW / ROUND * ROUND * 3 };
+	struct profile p = { 0 };
+	struct chain c;
+
+	(void)state;
+	chain_init(&c, &p, NULL);
+	chain_sort(&c);
+	struct chain_frame a[] = { at(&c, "f", 1), at(&c, "sys_a", 9) }, b[] = { at(&c, "f", 1), at(&c, "sys_b", 9) };
+	for (uint64_t i = 0; i < NR; i++) {
+		uint64_t begin = i / ROUND * ROUND, at = i % ROUND, odd = at >= ROUND / 2;
+		struct chain_sample s = { 1, 1, (begin + 2 * (at % (ROUND / 2)) + odd) * 1000 };
+
+		chain_add(&c, odd ? b : a, 2, &s);
+		assert_true(c.alloc_late <= CHAIN_WINDOW);
+	}
+	chain_finish(&c, profile_add_source(&p, "test"));
+	assert_int_equal(p.nexts.nr_keys, 2);		/* from a to b, from b to a */
+	assert_int_equal(p.next_weights[0] + p.next_weights[1], NR - 1);
+	assert_in_range(p.next_weights[0], NR / 2 - 1, NR / 2);
+	chain_release(&c);
+	profile_release(&p);
+}
+
+/* Sampled in the function that was just left: it has the sample, the path and its calls are the chain's. */
+static void test_apart(void **state)
+{
+	struct profile p = { 0 };
+	struct chain c;
+	char *text;
+
+	(void)state;
+	chain_init(&c, &p, NULL);
+	struct chain_frame frames[] = {
+		at(&c, "left", 0x30), at(&c, "vfs_read", 0x10), at(&c, "__x64_sys_read", 40),
+	};
+	struct chain_sample s = { 2, 7, 5 };
+	chain_add(&c, frames, 3, &s);		/* the same frames are another chain when none stands apart */
+	chain_add_apart(&c, frames, 3, &s);
+	chain_add_apart(&c, frames, 3, &s);
+	chain_add_apart(&c, frames, 2, &s);	/* of a chain of one frame nothing is known but the sample */
+	finish(&c, &text);
+	assert_string_equal(text,
+		"hottext-profile 1\n"
+		"source test - - - - 4 4 4 0 0\n"
+		"func left 8 0\n"
+		"touch left 0x30 8\n"
+		"call __x64_sys_read 0x28 vfs_read 6\n"
+		"call vfs_read 0x10 left 2\n"
+		"path 52cd65220aaeeef9 syscall __x64_sys_read 2 __x64_sys_read:4 left:8 vfs_read:2\n"
+		"path fa3e4c6611b07aa8 syscall __x64_sys_read 4 __x64_sys_read:4 vfs_read:2\n");
+	free(text);
+}
+
 static void test_branches(void **state)
 {
 	struct profile p = { 0 };
@@ -202,6 +316,10 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_repeats),
 		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_unsorted),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_branches),
 	};
 

@@ -129,6 +129,82 @@ static void test_lost(void **state)
 	free(f.records.p);
 }
 
+/* A task that moves between two processors, whose samples stand one after the other's. */
+static void test_order(void **state)
+{
+	static const uint64_t a[] = { CONTEXT_KERNEL, COPY + 0x20, READ + 0x45 },
+			      b[] = { CONTEXT_KERNEL, COPY + 0x30, READ + 0x55 },
+			      c[] = { CONTEXT_KERNEL, COPY + 0x40, READ + 0x65 };
+	char *first = NULL;
+
+	(void)state;
+	for (int turn = 0; turn < 5; turn++) {
+		struct build f = usual(turn & 1, turn == 4);
+		bool sorted = turn < 2;
+
+		f.records.n = 0;
+		put_kernel(&f.records);
+		put_sample(&f.records, 1, 0, 1000, a, 3);
+		if (sorted)
+			put_sample(&f.records, 1, 0, 2000, b, 3);
+		put_sample(&f.records, 1, 0, 3000, c, 3);
+		if (!sorted)
+			put_sample(&f.records, 1, 0, 2000, b, 3);
+		put_sample(&f.records, 1, 0, 4000, a, 3);
+		struct result r = read_build(&f, NULL, false);
+		assert_int_equal(r.ret, 0);
+		if (first)
+			assert_string_equal(first, r.text);
+		else
+			first = xstrdup(r.text);
+		free(r.text);
+		free(f.records.p);
+	}
+	assert_non_null(strstr(first, "\nnext "));
+	free(first);
+}
+
+/* The callchain is of the interrupt, the sampled address exact: in the same function, in another, in user mode. */
+static void test_exact(void **state)
+{
+	static const struct { uint64_t ip; const char *lines[4]; } cases[] = {
+		{ COPY + 0x20, { "func copy 3 0\n", "touch copy 0x20 3\n", " copy:4 " } },
+		{ COPY + 0x10, { "func copy 3 0\n", "touch copy 0x10 3\n", " copy:2 " } },
+		{ READ + 0x40, { "func __x64_sys_read 3 0\n", "touch __x64_sys_read 0x40 3\n", " copy:4 " } },
+		{ READ, { "func __x64_sys_read 3 0\n", "touch __x64_sys_read 0x0 3\n", " copy:4 " } },
+		{ 0x401000, { "func copy 3 0\n", "touch copy 0x20 3\n", " copy:4 " } },
+		{ 0, { "func copy 3 0\n", "touch copy 0x20 3\n", " copy:4 " } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		bool big = i & 1;
+		struct build f = usual(big, false);
+
+		f.records.n = 0;
+		put_kernel(&f.records);
+		for (uint64_t time = 1000; time < 4000; time += 1000) {
+			size_t at = f.records.n + 8;
+			struct bytes ip = { .big = big };
+
+			put_sample(&f.records, 1, 0, time, read_chain, 6);
+			put64(&ip, cases[i / 2].ip);
+			memcpy(f.records.p + at, ip.p, 8);
+			free(ip.p);
+		}
+		struct result r = read_build(&f, NULL, false);
+		assert_int_equal(r.ret, 0);
+		assert_int_equal(r.totals.resolved, 3);
+		for (const char *const *line = cases[i / 2].lines; *line; line++)
+			want_line(r.text, *line);
+		want_line(r.text, "call __x64_sys_read 0x44 copy 3\n");
+		want_line(r.text, "call do_syscall_64 0x84 __x64_sys_read 3\n");
+		want_line(r.text, "syscall __x64_sys_read 3 ");
+		free(r.text);
+		free(f.records.p);
+	}
+}
+
 /*
  * Chains that begin alike, are parts of each other, come back into the kernel, or only differ in user mode, again and
  * again and in turn. What is remembered of them is so in our byte order only: the other one is the yardstick.
@@ -239,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields), cmocka_unit_test(test_events), cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_order), cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_repeats), cmocka_unit_test(test_branches),
 	};
 
