@@ -37,6 +37,7 @@ struct run {
 	bool followed;			/* a second recording stands behind this one */
 	uint64_t time;			/* of the last sample used */
 	uint64_t lost_records, lost_samples;
+	bool lost_told;			/* by event, so that lost_samples is all there is to know */
 	uint64_t strays;		/* samples of unknown events */
 	uint64_t malformed;		/* records shorter than what they claim */
 };
@@ -84,7 +85,10 @@ static bool take_sample(struct run *r, const struct perfdata_record *rec)
 	return true;
 }
 
-/* Both kinds are u64; LOST has an event id before its count. */
+/*
+ * LOST_SAMPLES has its event's id behind it, where perf had the kernel add one. LOST has one before
+ * its count, which says nothing: it is of the event that found room again, the losses are the buffer's.
+ */
 static bool take_lost(struct run *r, const struct perfdata_record *rec)
 {
 	if (rec->type == PERFDATA_LOST) {
@@ -95,7 +99,11 @@ static bool take_lost(struct run *r, const struct perfdata_record *rec)
 	}
 	if (rec->size < 8)
 		return false;
-	if (!(rec->misc & MISC_LOST_SAMPLES_BPF))
+	if (rec->misc & MISC_LOST_SAMPLES_BPF)
+		return true;
+	const struct perfdata_attr *a = perfdata_trailing_attr(&r->d, rec, 8);
+	r->lost_told |= a != NULL;
+	if (!a || a->used)
 		add_count(&r->lost_samples, perfdata_u64(rec->body, r->d.swap));
 	return true;
 }
@@ -146,7 +154,7 @@ static int walk(struct run *r, struct perfdata_stream *s, uint64_t until)
 	int ret;
 
 	while ((ret = perfdata_next(s, &rec)) > 0) {
-		if (rec.type == PERFDATA_SAMPLE && !r->chosen && choose(r) < 0)
+		if ((rec.type == PERFDATA_SAMPLE || rec.type == PERFDATA_LOST_SAMPLES) && !r->chosen && choose(r) < 0)
 			return -1;
 		if (!take_record(r, &rec)) {
 			if (!r->opts->force)
@@ -203,12 +211,15 @@ static int check_kernel(const struct run *r)
 		     "and the profile that it writes", r->d.name, theirs, vmlinux, ours);
 }
 
-/* What was lost, once: with FORMAT_LOST perf counts the same losses in both kinds of record. */
+/*
+ * What was lost, once: with FORMAT_LOST perf counts the same losses in both kinds of record, in
+ * LOST_SAMPLES those of each event.
+ */
 static uint64_t lost(const struct run *r)
 {
 	for (uint32_t i = 0; i < r->d.nr_attrs; i++)
 		if (r->d.attrs[i].read_format & FORMAT_LOST)
-			return r->lost_records > r->lost_samples ? r->lost_records : r->lost_samples;
+			return r->lost_told || r->lost_samples > r->lost_records ? r->lost_samples : r->lost_records;
 	uint64_t sum = r->lost_records;
 	add_count(&sum, r->lost_samples);
 	return sum;

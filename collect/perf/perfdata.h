@@ -194,6 +194,9 @@ int perfdata_next(struct perfdata_stream *s, struct perfdata_record *rec);
 /* The attr that a sample record is of; NULL when its id is unknown. */
 struct perfdata_attr *perfdata_sample_attr(struct perfdata *d, const struct perfdata_record *rec);
 
+/* The attr that a record other than a sample is of, by the id behind its body of size bytes; NULL when not told. */
+struct perfdata_attr *perfdata_trailing_attr(struct perfdata *d, const struct perfdata_record *rec, size_t size);
+
 /* Each false when the record is too short for what it claims. */
 bool perfdata_sample_parse(const struct perfdata_attr *a, const struct perfdata_record *rec, bool swap,
 			   struct perfdata_sample *s);

@@ -331,6 +331,19 @@ struct perfdata_attr *perfdata_sample_attr(struct perfdata *d, const struct perf
 	return d->last_attr ? &d->attrs[d->last_attr - 1] : NULL;
 }
 
+struct perfdata_attr *perfdata_trailing_attr(struct perfdata *d, const struct perfdata_record *rec, size_t size)
+{
+	/* Of a sample's fields those that are there, in this order: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER. */
+	const uint64_t behind = SAMPLE_STREAM_ID | SAMPLE_CPU | SAMPLE_IDENTIFIER,
+		       all = SAMPLE_TID | SAMPLE_TIME | SAMPLE_ID | behind;
+	uint64_t type = d->nr_attrs ? d->attrs[0].sample_type & all : 0;
+	int back = type & SAMPLE_IDENTIFIER ? 1 : 1 + __builtin_popcountll(type & behind);
+
+	if (!(type & (SAMPLE_IDENTIFIER | SAMPLE_ID)) || rec->size != size + 8 * (size_t)__builtin_popcountll(type))
+		return NULL;
+	return perfdata_find_id(d, perfdata_u64(rec->body + rec->size - 8 * back, d->swap));
+}
+
 /* A cursor over a record's body; short reads give 0 and set over. */
 struct cursor {
 	const unsigned char *p;

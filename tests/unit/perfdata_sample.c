@@ -129,6 +129,53 @@ static void test_lost(void **state)
 	free(f.records.p);
 }
 
+/*
+ * Where LOST_SAMPLES tells the event, those of events left out are not ours, and LOST,
+ * which counts all, is not needed.
+ */
+static void test_lost_by_event(void **state)
+{
+	static const struct { uint64_t type; unsigned int nr, id; } cases[] = {
+		{ IP | TID | TIME | ID | CHAIN, 3, 2 }, { IP | TID | TIME | ID | CHAIN | 1 << 7 | 1 << 9, 5, 2 },
+		{ 1 << 16 | IP | TID | TIME | CHAIN | 1 << 7, 4, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 4 * ARRAY_SIZE(cases); i++) {
+		bool counted = i & 1, big = i & 2;
+		uint64_t type = cases[i / 4].type, words[6] = { 0 };
+		unsigned int nr = cases[i / 4].nr, id = 1 + cases[i / 4].id;
+		struct build f = { .big = big, .arch = "x86_64", .nr_events = 2 };
+
+		f.records.big = big;
+		f.events[0] = (struct build_event){ 0, 0, type, counted ? 16 : 0, 0, 11, "cycles" };
+		f.events[1] = (struct build_event){ 2, 372, type, counted ? 16 : 0, 0, 12, "sched:sched_switch" };
+		put_kernel(&f.records);
+		put_words(&f.records, 2, 0, (uint64_t[]){ 11, 1000 }, 2);
+		words[0] = 5;
+		words[id] = 11;
+		put_words(&f.records, 13, 0, words, 1 + nr);
+		words[0] = 70;
+		words[id] = 12;
+		put_words(&f.records, 13, 0, words, 1 + nr);
+		struct result r = read_build(&f, NULL, false);
+		assert_int_equal(r.totals.lost, counted ? 5 : 1005);
+		free(r.text);
+		r = read_build(&f, "sched:sched_switch", false);
+		assert_int_equal(r.totals.lost, counted ? 70 : 1070);
+		free(r.text);
+		/* Nothing behind it tells, or of no event that is known: it may be ours. */
+		put_words(&f.records, 13, 0, (uint64_t[]){ 300 }, 1);
+		words[0] = 600;
+		words[id] = 99;
+		put_words(&f.records, 13, 0, words, 1 + nr);
+		r = read_build(&f, NULL, false);
+		assert_int_equal(r.totals.lost, counted ? 905 : 1905);
+		free(r.text);
+		free(f.records.p);
+	}
+}
+
 /* A task that moves between two processors, whose samples stand one after the other's. */
 static void test_order(void **state)
 {
@@ -315,7 +362,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields), cmocka_unit_test(test_events), cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_order), cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_lost_by_event), cmocka_unit_test(test_order), cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_repeats), cmocka_unit_test(test_branches),
 	};
 
