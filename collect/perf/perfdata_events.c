@@ -31,12 +31,40 @@ char *perfdata_event_name(uint32_t type, uint64_t config)
 	return xasprintf("type-%u-config-0x%llx", type, (unsigned long long)config);
 }
 
+/* Whether what stands before a slash is an event with terms behind it, not the PMU of one. */
+static bool has_terms(const char *event, const char *slash)
+{
+	/* perf's own names for events, and its own terms; a PMU has events and terms of its own. */
+	static const char *const names[] = {
+		"cycles", "cpu-cycles", "instructions", "cache-references", "cache-misses", "branches",
+		"branch-instructions", "branch-misses", "bus-cycles", "ref-cycles", "cpu-clock", "task-clock",
+		"page-faults", "faults", "minor-faults", "major-faults", "context-switches", "cs", "cpu-migrations",
+		"migrations", "alignment-faults", "emulation-faults", "dummy", NULL
+	}, *const starts[] = {
+		"stalled-cycles-", "idle-cycles-", "L1-", "LLC-", "dTLB-", "iTLB-", "branch-", "node-", NULL
+	}, *const terms[] = {
+		"period=", "freq=", "call-graph=", "stack-size=", "max-stack=", "branch_type=", "time=", NULL
+	};
+	const char *const *s;
+
+	for (s = names; *s; s++)
+		if (strlen(*s) == (size_t)(slash - event) && !strncmp(*s, event, strlen(*s)))
+			return true;
+	for (s = starts; *s; s++)
+		if (!strncmp(event, *s, strlen(*s)))
+			return true;
+	for (s = terms; *s; s++)
+		if (!strncmp(slash + 1, *s, strlen(*s)))
+			return true;
+	return false;
+}
+
 /* The bare name: behind "PMU/", before "/", ":" and ",". */
 static void bare(const char *event, const char **start, size_t *len)
 {
 	const char *slash = strchr(event, '/');
 
-	*start = slash ? slash + 1 : event;
+	*start = slash && !has_terms(event, slash) ? slash + 1 : event;
 	*len = strcspn(*start, "/:,");
 }
 

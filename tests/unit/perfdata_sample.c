@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples in a perf.data: their fields and events, losses, callchains and branches. */
 #include "collect/perf/perfdata.h"
+#include "collect/perf/perfdata_events.h"
 #include "perfdata_read.h"
 
 /* Every field that a sample can have, each with its own value. */
@@ -252,6 +253,26 @@ static void test_exact(void **state)
 	}
 }
 
+/* A word before a slash is the event's name, or that of a PMU whose event comes behind it. */
+static void test_names(void **state)
+{
+	static const struct { const char *event, *name; bool cycles; } cases[] = {
+		{ "cpu-clock/period=1000000/k", "cpu-clock", true }, { "cycles/freq=4000/", "cycles", true },
+		{ "cycles/period=1/P", "cycles", true }, { "cycles:P", "cycles", true },
+		{ "cpu/cycles/", "cycles", true }, { "cpu_core/cycles/P", "cycles", true },
+		{ "cpu/cycles,period=1/", "cycles", true }, { "cpu/event=0x3c,umask=0/", "event=0x3c", false },
+		{ "ex_ret_instr/period=7/", "ex_ret_instr", true }, { "ibs_op//", "", true },
+		{ "iTLB-load-misses/period=1/u", "iTLB-load-misses", false }, { "cycles_of_ours/x/", "x", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_true(perfdata_event_is(cases[i].event, cases[i].event));
+		assert_true(perfdata_event_is(cases[i].event, cases[i].name));
+		assert_int_equal(perfdata_event_is_cycles(cases[i].event), cases[i].cycles);
+	}
+}
+
 /*
  * Chains that begin alike, are parts of each other, come back into the kernel, or only differ in user mode, again and
  * again and in turn. What is remembered of them is so in our byte order only: the other one is the yardstick.
@@ -363,6 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields), cmocka_unit_test(test_events), cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_lost_by_event), cmocka_unit_test(test_order), cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_repeats), cmocka_unit_test(test_branches),
 	};
 
