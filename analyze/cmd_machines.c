@@ -72,9 +72,10 @@ static json_t *machine_json(const struct machine *m)
 
 	for (uint32_t i = 0; i < m->nr_levels; i++)
 		json_array_append_new(levels, level_json(&m->levels[i]));
-	return json_pack("{so so so so sI sI sI sb sb sb sb s[ii] sf s{si si si} s{si si si}}", "name", json_text(m->name),
+	return json_pack("{so so so so sI sI sI sI sb sb sb sb s[ii] sf s{si si si} s{si si si}}", "name", json_text(m->name),
 			 "about", json_text(m->about),
-			 "arch", json_text(m->arch), "levels", levels, "text_page", (json_int_t)m->text_page, "user_page",
+			 "arch", json_text(m->arch), "levels", levels, "text_page", (json_int_t)m->text_page, "edge_page",
+			 (json_int_t)m->edge_page, "user_page",
 			 (json_int_t)m->user_page, "module_page", (json_int_t)m->module_page, "pinned_text",
 			 m->pinned_text, "flush_on_switch", m->flush_on_switch, "flush_global", m->flush_global, "flush_on_mode",
 			 m->flush_on_mode,

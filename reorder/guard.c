@@ -53,7 +53,7 @@ static void measure(struct guard *g, const struct callgraph *cg, const uint32_t 
 	struct histogram *hist = xcalloc((size_t)(end - first) + 1, sizeof(*hist));
 	struct pageset pages;
 
-	pageset_init(&pages, g->page_bytes, cg->image->text_start);
+	pageset_init_for(&pages, g->machine, cg->image->text_start);
 	for (uint32_t i = 0; i < cg->nr_paths; i++) {
 		const struct callgraph_path *path = &cg->paths[i];
 
@@ -82,12 +82,12 @@ static void measure_unseen(struct guard *g, const struct layout *l, int side)
 }
 
 void guard_init(struct guard *g, const struct callgraph *seen, const struct callgraph *unseen,
-		const struct layout *before, uint64_t page_bytes)
+		const struct layout *before, const struct machine *m)
 {
 	memset(g, 0, sizeof(*g));
 	g->seen = seen;
 	g->unseen = unseen;
-	g->page_bytes = page_bytes;
+	g->machine = m;
 	g->seen_root = add_roots(g, seen, true);
 	g->nr_profiled = g->names.nr_keys;
 	g->unseen_root = add_roots(g, unseen, false);

@@ -19,6 +19,7 @@
 #include "lib/index.h"
 
 struct layout;
+struct machine;
 
 struct guard_root {
 	uint32_t func;			/* of the image, INDEX_NONE when it did not match */
@@ -29,7 +30,7 @@ struct guard_root {
 
 struct guard {
 	const struct callgraph *seen, *unseen;	/* borrowed: the profile's paths, and those of roots never profiled */
-	uint64_t page_bytes;		/* of kernel text */
+	const struct machine *machine;	/* borrowed: what its entries hold is counted */
 	struct index names;		/* root = id of its kind and name; those profiled first */
 	struct guard_root *roots;	/* [names id] */
 	uint32_t nr_profiled;		/* roots */
@@ -41,9 +42,9 @@ struct guard {
 	uint32_t alloc_roots, alloc_units;
 };
 
-/* before: link order, its addresses assigned. page_bytes: what an ITLB entry maps of kernel text. */
+/* before: link order, its addresses assigned. */
 void guard_init(struct guard *g, const struct callgraph *seen, const struct callgraph *unseen,
-		const struct layout *before, uint64_t page_bytes);
+		const struct layout *before, const struct machine *m);
 void guard_release(struct guard *g);
 
 static inline const char *guard_root_name(const struct guard *g, uint32_t root)

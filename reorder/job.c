@@ -141,6 +141,7 @@ int job_init(struct job *job, const struct job_options *opts)
 	if (opts->machine ? machine_init(&job->machine, opts->machine) :
 			    machine_init_for(&job->machine, &job->image.symtab))
 		goto fail;
+	machine_map_text(&job->machine, job->image.text_start, job->image.text_end);
 	if (read_profile(job) || callgraph_init(&job->cg, &job->image, &job->profile) || check_match(job))
 		goto fail;
 	return 0;
@@ -237,7 +238,7 @@ static int order_guarded(struct job *job)
 		return 0;
 	if (read_unseen(job))
 		return -1;
-	guard_init(&job->guard, &job->cg, &job->unseen, &job->before, machine_entry_bytes(&job->machine));
+	guard_init(&job->guard, &job->cg, &job->unseen, &job->before, &job->machine);
 	guard_measure(&job->guard, &job->after);
 	uint32_t nr_worse = guard_count(&job->guard, true, guard_is_worse);
 	if (nr_worse && !interrupted())

@@ -68,6 +68,7 @@ teardown() {
 		about a\nlevel 32\nabout b\n|line 3: a second 'about'
 		level 32\n\nversion 1\n|line 3: not the first key: 'version'
 		level 32 large-ways 4\n|line 1: no 'large' beside 'large-ways'
+		level 32\ntext-page 64K\nedge-page 2M\n|an 'edge-page' larger than 'text-page'
 	END
 	printf '# mine\r\nversion 1\r\nabout\tthis one\r\nlevel 32\r\ntext-page 4K\r\n' >"$dir/x.machine"
 	"$HOTTEXT" machines --json "$dir/x.machine" >"$dir/json"
@@ -101,4 +102,58 @@ teardown() {
 	done
 	cmp "$dir/4K/sections.order" "$dir/1M/sections.order"
 	cmp "$dir/4K/report.txt" "$dir/1M/report.txt"
+}
+
+# arm64_kernel OUTPUT FUNCTIONS FLAGS: of so many functions of 200 KB, its text 64 KB behind 2 MB; a profile of every fifth.
+arm64_kernel() {
+	local i
+	printf '\t.section .head.text,"ax"\n\t.globl _start\n_start:\tret\n' >"$dir/k.s"
+	for ((i = 0; i < $2; i++)); do
+		printf '\t.section .text.f%d,"ax"\n\t.globl f%d\n\t.type f%d,%%function\nf%d:\n' $i $i $i $i
+		printf '\t.skip 199996\n\tret\n\t.size f%d,.-f%d\n' $i $i
+	done >>"$dir/k.s"
+	aarch64-linux-gnu-as -o "$dir/k.o" "$dir/k.s"
+	cat >"$dir/k.lds" <<-'END'
+		SECTIONS {
+			. = 0xffffffc008000000;
+			.head.text : { _text = .; *(.head.text) }
+			. = ALIGN(0x10000);
+			.text : { _stext = .; *(.text.*) . = ALIGN(0x10000); _etext = .; }
+		}
+	END
+	aarch64-linux-gnu-ld --build-id=sha1 -Map "$dir/$1.map" --defsym _kernel_flags_le_lo32=$3 -T "$dir/k.lds" \
+		-o "$dir/$1" "$dir/k.o"
+	for ((i = 5; i < $2; i += 5)); do echo "f0;f$i 10"; done >"$dir/$1.folded"
+}
+
+# planned KERNEL [ARG...]: its machine, the page size, hot pages before and after.
+planned() {
+	"$HOTTEXT" optimize -q --effort 1 "${@:2}" "$dir/$1" "$dir/$1.folded" -o "$dir/plan" >"$dir/out"
+	jq -c '[.machine, .machine_details.page_bytes, .before.pages, .after.pages]' "$dir/plan/plan.json"
+}
+
+@test "machines: an arm64 kernel whose text fills no whole 2 MB is on 64 KB pieces" {
+	command -v aarch64-linux-gnu-ld aarch64-linux-gnu-as >/dev/null || skip "no binutils for arm64"
+	arm64_kernel small 18 0xa
+	[[ $(planned small) == '["arm64-64k",65536,'* ]]
+	of=$(planned small)
+	[ "$(planned small --machine arm64-2m)" = "${of/64k/2m}" ]
+}
+
+@test "machines: an arm64 kernel with whole 2 MB blocks is on them, but for the text in front, where the hot text goes" {
+	command -v aarch64-linux-gnu-ld aarch64-linux-gnu-as >/dev/null || skip "no binutils for arm64"
+	arm64_kernel large 40 0xa
+	# Of f0, 5 .. 35 before: f0 and f5 in front, the rest on three blocks, but the last behind them.
+	[[ $(planned large) == '["arm64-2m",65536,'* ]]
+	before=$("$HOTTEXT" optimize -q --effort 1 "$dir/large" "$dir/large.folded" -o "$dir/plan" >"$dir/out"
+		jq .before.pages "$dir/plan/plan.json")
+	after=$(jq .after.pages "$dir/plan/plan.json")
+	[ "$before" -le "$after" ]
+	# In pieces alone each function has one of its own.
+	[ "$(planned large --machine arm64-64k | jq '.[2]')" -gt "$before" ]
+	# The image's header tells the size of pages.
+	arm64_kernel large 40 0xc
+	[[ $(planned large) == '["arm64-16k-granule",16384,'* ]]
+	arm64_kernel large 40 0xe
+	[[ $(planned large) == '["arm64-64k-granule",65536,'* ]]
 }

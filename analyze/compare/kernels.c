@@ -130,8 +130,9 @@ static int count_kernel(struct counting *c, const struct image *img)
 	if (callgraph_init(&c->cg, img, &c->k->profile))
 		return -1;
 	map_roots(c);
-	pageset_init(&c->one, machine_entry_bytes(&c->k->machine), img->text_start);
-	pageset_init(&c->all, machine_entry_bytes(&c->k->machine), img->text_start);
+	machine_map_text(&c->k->machine, img->text_start, img->text_end);
+	pageset_init_for(&c->one, &c->k->machine, img->text_start);
+	pageset_init_for(&c->all, &c->k->machine, img->text_start);
 	for (uint32_t i = 0; i < c->cg.nr_paths; i++)
 		count_path(c, &c->cg.paths[i]);
 	sum_side(c);
@@ -176,6 +177,7 @@ static int read_first(struct kernels *k, const struct image *img, const char *pa
 {
 	if (o->machine ? machine_init(&k->machine, o->machine) : machine_init_for(&k->machine, &img->symtab))
 		return -1;
+	machine_map_text(&k->machine, img->text_start, img->text_end);
 	k->why_none = machine_why_no_saving(&k->machine, img->text_start, img->text_end);
 	return read_profile(k, img, path, o);
 }

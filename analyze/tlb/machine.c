@@ -215,6 +215,11 @@ static int parse_text_page(struct parse *ps, char **words)
 	return get_page(ps, words[1], &ps->m->text_page);
 }
 
+static int parse_edge_page(struct parse *ps, char **words)
+{
+	return get_page(ps, words[1], &ps->m->edge_page);
+}
+
 static int parse_user_page(struct parse *ps, char **words)
 {
 	return get_page(ps, words[1], &ps->m->user_page);
@@ -268,6 +273,7 @@ static const struct key {
 	{ "level", -2, true, parse_level },
 	{ "version", 2, false, parse_version },
 	{ "text-page", 2, false, parse_text_page },
+	{ "edge-page", 2, false, parse_edge_page },
 	{ "user-page", 2, false, parse_user_page },
 	{ "module-page", 2, false, parse_module_page },
 	{ "pinned-text", 2, false, parse_pinned },
@@ -344,6 +350,9 @@ static int parse_text(struct machine *m, const char *file, const char *text)
 		ret = error("machine '%s': no 'level'", file);
 	if (!ret && !m->text_page)
 		ret = error("machine '%s': no 'text-page'", file);
+	if (!ret && m->edge_page > m->text_page)
+		ret = error("machine '%s': an 'edge-page' larger than 'text-page'", file);
+	m->blocks_end = UINT64_MAX;
 	if (!m->about)
 		m->about = xstrdup("");
 	if (!m->arch)
@@ -449,6 +458,25 @@ static const char *ppc_machine(const struct symtab *st)
 	return "generic-4k-32";
 }
 
+/*
+ * arm64 maps text in 2 MB blocks where it fills whole ones: a small kernel has none. The page size stands in the
+ * image's header, whose flags are a symbol, too (arch/arm64/kernel/image.h): 1 is 4 KB, 2 is 16 KB, 3 is 64 KB.
+ */
+static const char *arm64_machine(const struct symtab *st)
+{
+	uint64_t flags = 0, block = 2 << 20;
+
+	symtab_value(st, "_kernel_flags_le_lo32", &flags);
+	switch (flags >> 1 & 3) {
+	case 2:
+		return "arm64-16k-granule";
+	case 3:
+		return "arm64-64k-granule";
+	default:
+		return ((st->stext_addr + block - 1) & -block) < (st->etext_addr & -block) ? "arm64-2m" : "arm64-64k";
+	}
+}
+
 static const char *default_name(const struct symtab *st)
 {
 	switch (st->e_machine) {
@@ -458,7 +486,7 @@ static const char *default_name(const struct symtab *st)
 	case EM_PPC:
 		return ppc_machine(st);
 	case EM_AARCH64:
-		return "arm64-2m";
+		return arm64_machine(st);
 	case EM_ARM:
 		return has(st, "cpu_arm920_proc_init") ? "arm920t" : "cortex-a15";
 	case EM_RISCV:
@@ -482,6 +510,16 @@ int machine_init_for(struct machine *m, const struct symtab *st)
 	return machine_init(m, name);
 }
 
+void machine_map_text(struct machine *m, uint64_t start, uint64_t end)
+{
+	uint64_t page = m->text_page;
+
+	m->blocks_start = (start + page - 1) & -page;
+	m->blocks_end = end & -page;
+	if (m->blocks_end < m->blocks_start)
+		m->blocks_end = m->blocks_start;
+}
+
 bool machine_miss_seconds(const struct machine *m, uint64_t misses, double *min, double *max)
 {
 	if (!m->miss_cycles_min || m->clock_hz <= 0)
@@ -491,14 +529,23 @@ bool machine_miss_seconds(const struct machine *m, uint64_t misses, double *min,
 	return true;
 }
 
-uint32_t machine_entry_bytes(const struct machine *m)
+/* What an entry holds of a page, in the level that holds the least. */
+static uint32_t piece_of(const struct machine *m, uint32_t bytes)
 {
-	uint32_t bytes = m->text_page;
-
 	for (uint32_t i = 0; i < m->nr_levels; i++)
 		if (m->levels[i].max_page && m->levels[i].max_page < bytes)
 			bytes = m->levels[i].max_page;
 	return bytes;
+}
+
+uint32_t machine_entry_bytes(const struct machine *m)
+{
+	return piece_of(m, machine_has_edges(m) ? m->edge_page : m->text_page);
+}
+
+uint32_t machine_block_bytes(const struct machine *m)
+{
+	return piece_of(m, m->text_page);
 }
 
 const char *machine_why_no_saving(const struct machine *m, uint64_t text_start, uint64_t text_end)

@@ -36,6 +36,8 @@ struct machine {
 	struct tlb_level levels[MACHINE_MAX_LEVELS];	/* nearest the core first */
 	uint32_t nr_levels;
 	uint32_t text_page;	/* bytes: the page size that maps kernel text */
+	uint32_t edge_page;	/* bytes, less: where text fills no whole aligned text_page; 0: text_page maps that, too */
+	uint64_t blocks_start, blocks_end;	/* the whole text_pages of the kernel at hand; machine_init: all there is */
 	uint32_t user_page;	/* bytes: of user text */
 	uint32_t module_page;	/* bytes: of kernel addresses outside the kernel image (tlb_set_text) */
 	bool pinned_text;	/* kernel text never misses */
@@ -69,8 +71,27 @@ const char *machine_text(const char *name);
 /* What so many misses cost. False when the machine's miss cost or clock is not known. */
 bool machine_miss_seconds(const struct machine *m, uint64_t misses, double *min, double *max);
 
-/* Bytes of kernel text that one entry maps in the level that maps the least: text_page, or a granule of it. */
+/*
+ * How this kernel's text is mapped: [start, end) is _stext.._etext. Without it no text is at the edges.
+ *
+ *   _stext           |          |          |      _etext
+ *      [ edge_pages  |text_page |text_page | edge_pages ]
+ */
+void machine_map_text(struct machine *m, uint64_t start, uint64_t end);
+
+static inline bool machine_has_edges(const struct machine *m)
+{
+	return m->edge_page && m->blocks_end != UINT64_MAX;
+}
+
+/*
+ * Bytes of kernel text that one entry maps in the level that maps the least: text_page, edge_page if there are
+ * edges, or a granule of it.
+ */
 uint32_t machine_entry_bytes(const struct machine *m);
+
+/* The same of whole text pages. */
+uint32_t machine_block_bytes(const struct machine *m);
 
 /*
  * Why an order of functions saves no ITLB entries on this machine ("kernel text is

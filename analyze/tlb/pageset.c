@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/tlb/machine.h"
 #include "lib/mem.h"
 
 /* A kernel's text ends long before: addresses further away are not counted, nor memory taken for them. */
@@ -15,6 +16,18 @@ void pageset_init(struct pageset *s, uint64_t page_bytes, uint64_t text_start)
 	memset(s, 0, sizeof(*s));
 	s->page_bytes = page_bytes;
 	s->text_start = text_start;
+}
+
+void pageset_init_for(struct pageset *s, const struct machine *m, uint64_t text_start)
+{
+	uint32_t page = machine_entry_bytes(m), block = machine_block_bytes(m);
+
+	pageset_init(s, page ? page : 4096, text_start);
+	if (!machine_has_edges(m) || block == page)
+		return;
+	s->blocks_first = page_number(m->blocks_start, text_start, page);
+	s->blocks_end = page_number(m->blocks_end, text_start, page);
+	s->block_pages = block / page;
 }
 
 void pageset_release(struct pageset *s)
@@ -66,17 +79,23 @@ void pageset_begin(struct pageset *s, uint64_t weight)
 	s->path_weight = weight;
 }
 
+/* The page that stands for it. */
+static int64_t fold(const struct pageset *s, int64_t page)
+{
+	return page >= s->blocks_first && page < s->blocks_end ? page - (page - s->blocks_first) % s->block_pages : page;
+}
+
 void pageset_touch(struct pageset *s, uint64_t start, uint64_t end)
 {
 	if (end <= start)
 		return;
 
-	int64_t first = page_number(start, s->text_start, s->page_bytes);
+	int64_t first = fold(s, page_number(start, s->text_start, s->page_bytes));
 	int64_t last = page_number(end - 1, s->text_start, s->page_bytes);
 	if (!reach(s, first, last))
 		return;
 	for (int64_t pg = first; pg <= last; pg++) {
-		size_t slot = (size_t)(pg - s->first);
+		size_t slot = (size_t)(fold(s, pg) - s->first);
 
 		if (s->stamp[slot] == s->path)
 			continue;

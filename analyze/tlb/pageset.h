@@ -8,8 +8,12 @@
 
 #include <stdint.h>
 
+struct machine;
+
 struct pageset {
 	uint64_t page_bytes, text_start;
+	int64_t blocks_first, blocks_end;	/* page numbers: so many pages a block go as the first of it */
+	int64_t block_pages;
 	int64_t first;		/* page number of slot 0, counted from text_start's page */
 	uint32_t nr;		/* slots */
 	uint64_t *weight;	/* [slot] */
@@ -26,6 +30,9 @@ static inline int64_t page_number(uint64_t addr, uint64_t text_start, uint64_t p
 }
 
 void pageset_init(struct pageset *s, uint64_t page_bytes, uint64_t text_start);
+
+/* Pages are what an entry of the machine holds: at text's edges less than elsewhere (machine_map_text()). */
+void pageset_init_for(struct pageset *s, const struct machine *m, uint64_t text_start);
 void pageset_release(struct pageset *s);
 
 /* Forget all weights. */

@@ -7,8 +7,8 @@
 #include "analyze/tlb/machine.h"
 #include "lib/mem.h"
 
-/* The low two bits of a tag; a tag of 0 is an empty way. */
-enum kind { KIND_USER, KIND_TEXT, KIND_DATA, KIND_MODULE, NR_KINDS };
+/* The low bits of a tag: two where they are 0, else three. A tag of 0 is an empty way. */
+enum kind { KIND_USER, KIND_TEXT, KIND_DATA, KIND_MODULE, KIND_EDGE = 5, NR_KINDS };
 
 enum { NO_SLOT = UINT32_MAX };
 
@@ -52,8 +52,9 @@ struct tlb {
 	uint32_t nr_levels;
 	uint64_t last;		/* page key touched last at the nearest level; no key is all ones */
 	uint64_t text_start, text_end;
+	uint64_t blocks_start, blocks_end;	/* of that, in whole text pages (struct machine) */
 	uint64_t space;		/* address-space number, from 1 */
-	bool pinned, flush, flush_global, flush_on_mode;
+	bool edges, pinned, flush, flush_global, flush_on_mode;
 	bool in_kernel;		/* the last fetch was the kernel's */
 	bool data;		/* there is a data side */
 	uint32_t data_every, data_set, data_new;
@@ -237,7 +238,7 @@ static void array_flush(struct array *a, uint32_t kinds)
 		for (uint32_t w = 0; w < a->ways; w++) {
 			uint64_t *tag = &a->tags[s * a->ways + w];
 
-			if (*tag && (kinds >> (*tag & 3) & 1)) {
+			if (*tag && (kinds >> (*tag & 3 ? *tag & 7 : KIND_USER) & 1)) {
 				hint_of(a, *tag)->live--;
 				*tag = 0;
 				a->used[s]--;
@@ -255,7 +256,7 @@ static uint64_t tag_of(const struct tlb *t, uint64_t page, enum kind kind)
 	/* User pages have 40 bits at most, so the space's number fits above the kind. */
 	if (kind == KIND_USER)
 		return page << 24 | (t->space & 0x3fffff) << 2;
-	return page << 2 | kind;
+	return page << 3 | kind;
 }
 
 /* The levels behind the nearest, which missed: look the page up in them, fill it where it was not. */
@@ -306,7 +307,7 @@ static void touch_data(struct tlb *t, uint64_t page)
 
 	for (uint32_t n = 0; n < t->nr_levels; n++) {
 		struct array *a = &t->levels[n].small;
-		uint64_t tag = page << 2 | KIND_DATA;
+		uint64_t tag = tag_of(t, page, KIND_DATA);
 		uint32_t set = (uint32_t)page & (a->sets - 1);
 
 		if (!t->levels[n].unified)
@@ -409,36 +410,52 @@ static void set_hot(struct tlb *t, uint64_t page, uint32_t shift, enum kind kind
 	/* At text's edges one page is two here, and a fetch can run over from one kind into the other. */
 	bool inside = start >= t->text_start && end < t->text_end;
 	bool outside = end < t->text_start || start >= t->text_end;
-	bool whole = kind == KIND_USER || (kind == KIND_TEXT ? inside : outside);
+	bool whole = kind == KIND_USER || (kind == KIND_MODULE ? outside : inside);
 	t->hot_start = start;
 	t->hot_bytes = whole ? end - start + 1 : 0;
 	t->hot_kernel = kind != KIND_USER;
+}
+
+static enum kind kind_of(const struct tlb *t, uint64_t addr, bool kernel)
+{
+	if (!kernel)
+		return KIND_USER;
+	if (addr < t->text_start || addr >= t->text_end)
+		return KIND_MODULE;
+	return addr >= t->blocks_start && addr < t->blocks_end ? KIND_TEXT : KIND_EDGE;
 }
 
 /* Apart from tlb_fetch, so that the frequent case saves no registers. */
 static __attribute__((noinline)) void fetch_slow(struct tlb *t, uint64_t addr, uint32_t len, bool kernel)
 {
 	uint64_t end = addr + (len ? len - 1 : 0);
-	enum kind kind = !kernel ? KIND_USER : addr >= t->text_start && addr < t->text_end ? KIND_TEXT : KIND_MODULE;
+	enum kind kind = kind_of(t, addr, kernel);
+	uint64_t cut = addr < t->blocks_start ? t->blocks_start : t->blocks_end;
 
 	if (end < addr)
 		end = addr;
+	/* What runs over into the whole pages, or out of them, is fetched from both. */
+	if (kernel && addr < cut && end >= cut && t->edges) {
+		fetch_slow(t, addr, (uint32_t)(cut - addr), true);
+		fetch_slow(t, cut, (uint32_t)(end - cut + 1), true);
+		return;
+	}
 	if (t->l1i.tags)
 		fetch_lines(t, addr, end, kind);
 	if (t->flush_on_mode && kernel != t->in_kernel)
 		change_mode(t, kernel);
 	if (t->data)
 		advance_data(t, len);
-	if (kind == KIND_TEXT && t->pinned)
+	if ((kind == KIND_TEXT || kind == KIND_EDGE) && t->pinned)
 		return;
 	uint32_t shift = t->levels[0].shift[kind];
 	uint64_t page = addr >> shift, last = end >> shift;
-	if (page == last && (page << 2 | kind) == t->last)
+	if (page == last && (page << 3 | kind) == t->last)
 		return;
 	for (; page <= last; addr = ++page << shift)
-		if ((page << 2 | kind) != t->last) {
+		if ((page << 3 | kind) != t->last) {
 			fetch_page(t, addr, page, kind);
-			t->last = page << 2 | kind;
+			t->last = page << 3 | kind;
 		}
 	set_hot(t, last, shift, kind);
 }
@@ -484,6 +501,7 @@ static void level_init(struct level *l, const struct tlb_level *tl, const struct
 {
 	uint32_t pages[NR_KINDS] = {
 		[KIND_USER] = m->user_page, [KIND_TEXT] = m->text_page, [KIND_DATA] = 4096, [KIND_MODULE] = m->module_page,
+		[KIND_EDGE] = m->edge_page,
 	};
 	bool full = tl->ways == tl->entries;
 	uint32_t entries = tl->entries - tl->locked;
@@ -507,7 +525,12 @@ struct tlb *tlb_new(const struct machine *m)
 	for (uint32_t n = 0; n < m->nr_levels; n++)
 		level_init(&t->levels[n], &m->levels[n], m, n);
 	t->last = t->l1i.last = UINT64_MAX;
-	t->text_end = UINT64_MAX;
+	t->text_end = t->blocks_end = UINT64_MAX;
+	t->edges = machine_has_edges(m);
+	if (t->edges) {
+		t->blocks_start = m->blocks_start;
+		t->blocks_end = m->blocks_end;
+	}
 	t->space = 1;
 	t->pinned = m->pinned_text;
 	t->flush = m->flush_on_switch;

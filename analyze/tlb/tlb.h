@@ -38,8 +38,8 @@ void tlb_free(struct tlb *t);	/* accepts NULL */
 void tlb_fetch(struct tlb *t, uint64_t addr, uint32_t len, bool kernel);
 
 /*
- * Kernel addresses in [start, end) are the kernel image, mapped with text_page; others
- * are modules', with module_page. Until called, all are the image.
+ * Kernel addresses in [start, end) are the kernel image, mapped with text_page, or edge_page
+ * (machine_map_text()); others are modules', with module_page. Until called, all are the image.
  */
 void tlb_set_text(struct tlb *t, uint64_t start, uint64_t end);
 

@@ -558,10 +558,10 @@ static void fill_curve(struct fill *f)
 	}
 }
 
-static void fill_begin(struct fill *f)
+static void fill_begin(struct fill *f, const struct machine *m)
 {
 	uint32_t nr = f->img->nr_units;
-	uint64_t page = f->p->machine.page_bytes, start = f->p->text_start;
+	uint64_t start = f->p->text_start;
 
 	f->listed = xcalloc(nr, sizeof(*f->listed));
 	memset(f->listed, 0xff, nr * sizeof(*f->listed));
@@ -574,10 +574,10 @@ static void fill_begin(struct fill *f)
 	f->main_root = xcalloc(nr, sizeof(*f->main_root));
 	f->root = xcalloc(f->cg->nr_paths, sizeof(*f->root));
 	f->order = xcalloc(f->cg->nr_paths, sizeof(*f->order));
-	pageset_init(&f->pages_before, page, start);
-	pageset_init(&f->pages_after, page, start);
-	pageset_init(&f->all_before, page, start);
-	pageset_init(&f->all_after, page, start);
+	pageset_init_for(&f->pages_before, m, start);
+	pageset_init_for(&f->pages_after, m, start);
+	pageset_init_for(&f->all_before, m, start);
+	pageset_init_for(&f->all_after, m, start);
 }
 
 static void fill_release(struct fill *f)
@@ -622,7 +622,7 @@ void plan_fill(struct plan *p, const struct image *img, const struct callgraph *
 	p->hot_end = after->hot_end;
 	fill_machine(p, m, img);
 	fill_profile(p, profile, cg);
-	fill_begin(&f);
+	fill_begin(&f, m);
 	fill_paths(&f);
 	fill_units(&f);
 	finish_paths(&f);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
 #include "lib/mem.h"
 #include "reorder/guard.h"
 #include "reorder/layout.h"
@@ -47,6 +48,8 @@ static const struct callgraph_path unseen_paths[] = {
 static const struct callgraph unseen = { .image = &img, .spans = (struct span *)unseen_spans, .nr_spans = 3,
 					 .paths = (struct callgraph_path *)unseen_paths, .nr_paths = 2 };
 
+static const struct machine machine = { .text_page = PAGE };
+
 struct kernel {
 	struct layout before, after;
 	struct guard guard;
@@ -66,7 +69,7 @@ static int setup(void **state)
 	layout_append(&k->after, 1, PAGE);
 	layout_append(&k->after, 4, 0);
 	layout_assign(&k->after);
-	guard_init(&k->guard, &seen, &unseen, &k->before, PAGE);
+	guard_init(&k->guard, &seen, &unseen, &k->before, &machine);
 	guard_measure(&k->guard, &k->after);
 	*state = k;
 	return 0;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "analyze/tlb/machine.h"
+#include "analyze/tlb/pageset.h"
 #include "analyze/tlb/tlb.h"
 #include "lib/error.h"
 #include "lib/symtab.h"
@@ -145,6 +146,7 @@ static void wrong(void **state)
 		"about one\nversion 1\nlevel 32\ntext-page 4K\n",
 		"level 32\nversion 1\ntext-page 4K\n",
 		"level 32 large-ways 4\ntext-page 4K\n",
+		"level 32\ntext-page 64K\nedge-page 128K\n",
 	};
 	struct machine m;
 
@@ -159,13 +161,19 @@ static void wrong(void **state)
 static void defaults(void **state)
 {
 	(void)state;
-	static const struct { uint16_t e_machine; const char *name; } want[] = {
-		{ EM_X86_64, "x86-64-2m" }, { EM_AARCH64, "arm64-2m" }, { EM_IA_64, "itanium2" },
-		{ EM_RISCV, "sifive-u74" }, { EM_SPARCV9, "ultrasparc" }, { EM_MIPS, "generic-4k-32" },
+	static const struct { uint16_t e_machine; const char *name; uint64_t stext, etext; } want[] = {
+		{ .e_machine = EM_X86_64, .name = "x86-64-2m" }, { .e_machine = EM_IA_64, .name = "itanium2" },
+		{ .e_machine = EM_RISCV, .name = "sifive-u74" }, { .e_machine = EM_SPARCV9, .name = "ultrasparc" },
+		{ .e_machine = EM_MIPS, .name = "generic-4k-32" },
+		/* Text that fills no whole 2 MB, though it is longer; and that just does. */
+		{ EM_AARCH64, "arm64-64k", 0xffffffc008010000, 0xffffffc008300000 },
+		{ EM_AARCH64, "arm64-64k", 0xffffffc008010000, 0xffffffc0083ff000 },
+		{ EM_AARCH64, "arm64-2m", 0xffffffc008010000, 0xffffffc008400000 },
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-		struct symtab st = { .e_machine = want[i].e_machine, .is_64 = true };
+		struct symtab st = { .e_machine = want[i].e_machine, .is_64 = true, .stext_addr = want[i].stext,
+				     .etext_addr = want[i].etext };
 		struct machine m;
 
 		assert_int_equal(machine_init_for(&m, &st), 0);
@@ -174,11 +182,59 @@ static void defaults(void **state)
 	}
 }
 
+/* Whole text pages between text's edges, and what is counted of a kernel so mapped. */
+static void edges(void **state)
+{
+	(void)state;
+	const uint64_t start = 0xffffffc008010000;
+	struct pageset s;
+	struct machine m;
+
+	assert_int_equal(machine_init(&m, "arm64-2m"), 0);
+	assert_int_equal(machine_entry_bytes(&m), 2 << 20);
+	machine_map_text(&m, start, start + (5 << 20));
+	assert_int_equal(m.blocks_start, 0xffffffc008200000);
+	assert_int_equal(m.blocks_end, 0xffffffc008400000);
+	assert_int_equal(machine_entry_bytes(&m), 65536);
+	assert_int_equal(machine_block_bytes(&m), 2 << 20);
+	assert_null(machine_why_no_saving(&m, start, start + (5 << 20)));
+	pageset_init_for(&s, &m, start);
+	pageset_begin(&s, 1);
+	pageset_touch(&s, start, start + 4);				/* its piece */
+	pageset_touch(&s, 0xffffffc0081efffe, 0xffffffc0081f0002);	/* two */
+	pageset_touch(&s, 0xffffffc008200000, 0xffffffc008200004);	/* the block */
+	pageset_touch(&s, 0xffffffc008280000, 0xffffffc0082a0000);
+	pageset_touch(&s, 0xffffffc0083ffffe, 0xffffffc008400002);	/* and the piece behind it */
+	assert_int_equal(pageset_end(&s), 5);
+	assert_int_equal(pageset_count(&s), 5);
+	pageset_begin(&s, 1);
+	pageset_touch(&s, start + 0x20000, 0xffffffc008410001);		/* all: 29 pieces, the block, 2 pieces */
+	assert_int_equal(pageset_end(&s), 29 + 1 + 2);
+	pageset_release(&s);
+	/* No whole page: pieces everywhere. */
+	machine_map_text(&m, start, start + (2 << 20));
+	assert_int_equal(m.blocks_start, m.blocks_end);
+	assert_int_equal(machine_entry_bytes(&m), 65536);
+	machine_release(&m);
+	/* A level of small pieces holds neither whole. */
+	assert_int_equal(read_text(&m, "level 8 max-page 4K\ntext-page 2M\nedge-page 64K\n"), 0);
+	machine_map_text(&m, start, start + (5 << 20));
+	assert_int_equal(machine_entry_bytes(&m), 4096);
+	assert_int_equal(machine_block_bytes(&m), 4096);
+	machine_release(&m);
+	/* Other machines do not mind. */
+	assert_int_equal(machine_init(&m, "x86-64-2m"), 0);
+	machine_map_text(&m, start, start + (5 << 20));
+	assert_false(machine_has_edges(&m));
+	assert_int_equal(machine_entry_bytes(&m), 2 << 20);
+	machine_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shipped), cmocka_unit_test(values), cmocka_unit_test(from_file),
-		cmocka_unit_test(wrong), cmocka_unit_test(defaults),
+		cmocka_unit_test(wrong), cmocka_unit_test(defaults), cmocka_unit_test(edges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

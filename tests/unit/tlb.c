@@ -13,7 +13,7 @@
 #include "analyze/tlb/tlb.h"
 #include "collect/qemu/sim.h"
 
-enum { KIND_USER, KIND_TEXT, KIND_DATA, KIND_MODULE };
+enum { KIND_USER, KIND_TEXT, KIND_DATA, KIND_MODULE, KIND_EDGE };
 
 struct entry {
 	bool valid;
@@ -151,7 +151,7 @@ static void ref_fill(struct ref *r, struct ref_level *v, uint32_t set, struct en
 static uint32_t page_of(const struct ref *r, uint32_t level, int kind)
 {
 	uint32_t page = kind == KIND_USER ? r->m->user_page : kind == KIND_TEXT ? r->m->text_page :
-			kind == KIND_MODULE ? r->m->module_page : 4096;
+			kind == KIND_MODULE ? r->m->module_page : kind == KIND_EDGE ? r->m->edge_page : 4096;
 	uint32_t cap = r->m->levels[level].max_page;
 
 	return cap && cap < page ? cap : page;
@@ -242,7 +242,8 @@ static void ref_flush(struct ref *r, bool user, bool kernel)
 static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 {
 	bool text = addr >= r->text_start && addr < r->text_end;
-	int kind = !kernel ? KIND_USER : text ? KIND_TEXT : KIND_MODULE;
+	bool edge = r->m->edge_page && (addr < r->m->blocks_start || addr >= r->m->blocks_end);
+	int kind = !kernel ? KIND_USER : !text ? KIND_MODULE : edge ? KIND_EDGE : KIND_TEXT;
 
 	if (r->m->flush_on_mode && kernel != r->in_kernel) {
 		r->in_kernel = kernel;
@@ -251,7 +252,7 @@ static void ref_fetch(struct ref *r, uint64_t addr, uint32_t len, bool kernel)
 	uint32_t size = page_of(r, 0, kind);
 
 	ref_advance(r, len);
-	if (kind == KIND_TEXT && r->m->pinned_text)
+	if ((kind == KIND_TEXT || kind == KIND_EDGE) && r->m->pinned_text)
 		return;
 	for (uint64_t p = addr / size; p <= (addr + len - 1) / size; p++) {
 		if (r->have_last && r->last_kind == kind && r->last_page == p)
@@ -311,6 +312,10 @@ static struct machine random_machine(enum tlb_policy policy)
 	}
 	if (!rnd(3))
 		m.text_page = 65536;
+	if (m.text_page > 4096 && rnd(2)) {
+		m.edge_page = 4096 << 2 * rnd(2);
+		machine_map_text(&m, 0xc0000000 + 4096 * rnd(40), 0xc0000000 + 4096 * rnd(200));
+	}
 	if (!rnd(4))
 		m.user_page = 16384;
 	m.flush_on_switch = rnd(2);
@@ -348,7 +353,12 @@ static void run_trace(const struct machine *m, uint32_t events)
 			ref_switch(r);
 		}
 		tlb_fetch(t, addr, len, kernel);
-		ref_fetch(r, addr, len, kernel);
+		/* What begins before a border of the whole pages and ends behind it counts on both sides. */
+		uint64_t border = addr < m->blocks_start ? m->blocks_start : m->blocks_end;
+		uint32_t before = kernel && m->edge_page && addr < border && border - addr < len ? (uint32_t)(border - addr) : 0;
+		if (before)
+			ref_fetch(r, addr, before, kernel);
+		ref_fetch(r, addr + before, len - before, kernel);
 	}
 	struct tlb_counts a = tlb_get_counts(t);
 	assert_memory_equal(&a, &r->counts, sizeof(a));
