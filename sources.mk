@@ -60,6 +60,7 @@ COLLECT_SRCS := \
 	collect/perf/perfdata_record.c \
 	collect/perf/perfdata_sample.c \
 	collect/perf/perfscript.c \
+	collect/perf/perfscript_branch.c \
 	collect/perf/perfscript_line.c \
 	collect/qemu/decode.c \
 	collect/qemu/sim.c \

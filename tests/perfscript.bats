@@ -169,3 +169,176 @@ collects() {	# collects ARGS...: the functions and calls of $dir/text, in $dir/g
 	[ "$calls" -gt 100 ]
 	grep -q "^$calls samples, $calls kernel, " "$dir/sum"
 }
+
+branched() {	# branched HEADER-END [LINE]: a sample of branches, its text in $dir/text, its profile in $dir/out
+	printf 'dd 21 [000] 1.816691: 1 cycles:%s\n' "$1" >"$dir/text"
+	[ $# -eq 1 ] || printf '%s\n\n' "$2" >>"$dir/text"
+	collects
+}
+
+two_calls() {	# $dir/out has vfs_read+0x50 sampled and two calls that led there, by code that ran straight through
+	diff - <(grep '^func\|^touch\|^call' "$dir/out") <<-END
+	func __x64_sys_read 0 1
+	func vfs_read 1 1
+	touch __x64_sys_read 0x0 1
+	touch __x64_sys_read 0x10 1
+	touch __x64_sys_read 0x20 1
+	touch __x64_sys_read 0x30 1
+	touch vfs_read 0x50 1
+	call __x64_sys_read 0x30 vfs_read 1
+	call do_syscall_64 0x38 __x64_sys_read 1
+	END
+	[ "$(cat "$dir/sum")" = "1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
+}
+
+@test "branches stand behind the address and its symbol as perf's options and releases have it" {
+	k='([kernel.kallsyms])'
+	addrs='0xffffffff81001430/0xffffffff81001000/P/-/-/0/CALL  0xffffffff81001538/0xffffffff81001400/P/-/-/0/CALL '
+	named='__x64_sys_read+0x30/vfs_read+0x0/P/-/-/0/ do_syscall_64+0x38/__x64_sys_read+0x0/P/-/-/0/ '
+	addrs_dso="0xffffffff81001430$k/0xffffffff81001000$k/P/-/-/0/  0xffffffff81001538$k/0xffffffff81001400$k/P/-/-/0/ "
+	named_dso="__x64_sys_read+0x30$k/vfs_read+0x0$k/P/-/-/0/ do_syscall_64+0x38$k/__x64_sys_read+0x0$k/P/-/-/0/ "
+	# perf 6.12 and above put a blank before each dso, and a field behind the type.
+	addrs_612=${addrs_dso//(/ (}
+	named_612=${named_dso//(/ (}
+	addrs_612=${addrs_612//0\/ /0\/COND\/- }
+	named_612=${named_612//0\/ /0\/COND\/- }
+	at='  ffffffff81001050'
+	for branches in "$addrs" "$addrs_dso" "$addrs_612"; do
+		for head in "$at" "$at vfs_read" "$at vfs_read+0x50" "$at vfs_read+0x50 $k" "$at vfs_read+0x50 $k  " "$at $k"; do
+			branched "$head $branches"
+			two_calls
+		done
+	done
+	for branches in "$named" "$named_dso" "$named_612"; do
+		for head in "$at" "$at vfs_read" "$at vfs_read+0x50" "$at vfs_read+0x50 $k" "$at vfs_read $k" "$at vfs_read+0x50   " \
+			"$at [unknown]" "$at [unknown] $k" "$at  "; do
+			branched "$head$branches"
+			two_calls
+		done
+	done
+	for branches in "$addrs" "$addrs_dso" "$addrs_612" "$named" "$named_dso" "$named_612"; do
+		branched " " "	ffffffff81001050 vfs_read+0x50 $k
+$branches"
+		two_calls
+		# Those of a sample without address.
+		branched " $branches"
+		[ "$(grep -c ^call "$dir/out")" -eq 2 ]
+		[ "$(cat "$dir/sum")" = "1 samples, 0 kernel, 0 resolved, 0 unresolved, 0 lost" ]
+	done
+}
+
+@test "a branch's name glued to an offset of a sample: digits of either, as the symbols have it" {
+	at='  ffffffff81001050 vfs_read+0x50'
+	branched "${at}do_syscall_64+0x38/vfs_read+0x10/P/-/-/0/ "
+	grep -qx 'touch vfs_read 0x50 1' "$dir/out"
+	branched "${at}do_syscall_64+0x38/vfs_read+0x0/P/-/-/0/ "
+	[ "$(grep ^call "$dir/out")" = "call do_syscall_64 0x38 vfs_read 1" ]
+	# Nobody knows the branch's name: the sample is found by its address.
+	branched "${at}cafe+0x38/vfs_read+0x0/P/-/-/0/ "
+	grep -qx 'touch vfs_read 0x50 1' "$dir/out"
+	# Without symbols: neither the name nor the branch's is guessed.
+	"$HOTTEXT" collect "$dir/text" >"$dir/out" 2>"$dir/err"
+	grep -qx 'hottext: 1 samples, 1 kernel, 0 resolved, 1 unresolved, 0 lost' "$dir/err"
+	[ -z "$(grep 'cafe\|fe+\|+' "$dir/out")" ]
+	printf 'dd 21 [000] 1.816691: 1 cycles:%s\n' "${at}vfs_write+0x38/ksys_read+0x0/P/-/-/0/ " >"$dir/text"
+	[ "$("$HOTTEXT" collect "$dir/text" 2>/dev/null | grep '^call\|^func vfs')" = \
+		"func vfs_read 1 0"$'\n'"call vfs_write 0x38 ksys_read 1" ]
+}
+
+@test "programs' functions among branches may hold blanks and slashes; what is not understood parts its neighbours" {
+	at='  ffffffff81001050 vfs_read+0x50 ([kernel.kallsyms])'
+	calls='__x64_sys_read+0x30/vfs_read+0x0/P/-/-/0/ '
+	older='do_syscall_64+0x38/__x64_sys_read+0x0/P/-/-/0/ '
+	for other in 'std::foo(int, char const*)+0x10/std::bar(int)+0x0/P/-/-/0/ ' 'A::operator/(A const&)+0x1/main+0x2/M/-/-/0 ' \
+		'net/http.(*conn).serve+0x20/runtime.x+0x1/PN/-/-/1/ ' '[unknown]/[unknown]/-/-/-/0 ' \
+		'f(int) (/usr/lib/a b (deleted))/g (/x)/P/-/-/0/COND/- ' '0xzz/0x12/P/-/-/0 '; do
+		for branches in "$calls$other$older" "$other$calls$older"; do
+			branched "$at$branches"
+			grep -qx 'call __x64_sys_read 0x30 vfs_read 1' "$dir/out"
+			grep -qx 'call do_syscall_64 0x38 __x64_sys_read 1' "$dir/out"
+			[ "$(grep -c ^call "$dir/out")" -eq 2 ]
+			[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+			branched " " "	${at#  }
+ $branches"
+			[ "$(grep -c ^call "$dir/out")" -eq 2 ]
+			[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+		done
+		branched "$at$calls$other$older"
+		[ -z "$(grep '^touch __x64' "$dir/out")" ]
+	done
+}
+
+@test "what could be no function's name is none of the kernel's" {
+	for name in 'vfs_read+0x5 ([kernel.kallsyms])x' 'vfs read' 'fs/read+0x5' 'f(int)+0x5' 'a+0x1b+0x2'; do
+		text "ffffffff81001010 $name ([kernel.kallsyms])"
+		"$HOTTEXT" collect "$dir/text" >"$dir/out" 2>"$dir/err"
+		[ -z "$(grep '^func' "$dir/out")" ]
+		grep -qx 'hottext: 1 samples, 1 kernel, 0 resolved, 1 unresolved, 0 lost' "$dir/err"
+		collects	# its address is as good as any
+		[ "$(cat "$dir/got")" = "func vfs_read 1 0" ]
+	done
+	branched "  ffffffff81001050 vfs_read+0x50 ([kernel.kallsyms])f(int) x+0x1([kernel.kallsyms])/vfs_read+0x0([kernel.kallsyms])/P/-/-/0 "
+	[ "$(cat "$dir/got")" = "func vfs_read 1 1" ]	# entered, but nobody knows from where
+}
+
+# turns LETTERS TIMES...: samples of one task, in vfs_read and ksys_read by turns, in $dir/text
+turns() {
+	local misc=$1 frame i=0
+	shift
+	for time; do
+		frame="ffffffff81001010 vfs_read+0x10"
+		((i++ % 2)) && frame="ffffffff81001110 ksys_read+0x10"
+		printf 'app 21 [000] %s %s: 1 cpu-clock: \n\t%s ([kernel.kallsyms])\n\tffffffff81001505 do_syscall_64+0x5 ([kernel.kallsyms])\n\n' \
+			"$misc" "$time" "$frame"
+	done >"$dir/text"
+	collects
+	nexts=$(awk '/^next/ { n += $4 } END { print n + 0 }' "$dir/out")
+}
+
+@test "successions: -F +misc keeps them, --reltime too, the differences of --deltatime do not tell them" {
+	for misc in "" "K" "U" "Sp" "K   "; do
+		turns "$misc" 7.000000 7.001000 7.002000
+		[ "$nexts" -eq 2 ]
+		sed -i 's/\[000\] //' "$dir/text"
+		collects
+		[ "$(awk '/^next/ { n += $4 } END { print n + 0 }' "$dir/out")" -eq 2 ]
+	done
+	turns "" 0.{000..011}000
+	[ "$nexts" -eq 11 ]
+	[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+	turns "" 0.000000 0.00{2,0,1,0,1,0,2,0,1,0,1}003
+	[ "$nexts" -eq 0 ]
+	[ "$(head -n 1 "$dir/out.err")" = "hottext: warning: '$dir/text': its times fall again and again: successions \
+left out (perf script without --deltatime tells them)" ]
+	[ "$(cat "$dir/sum")" = "12 samples, 12 kernel, 12 resolved, 0 unresolved, 0 lost" ]
+	# Texts one behind the other.
+	turns "" 7.{000..009}000 3.{000..009}000
+	[ "$nexts" -eq 18 ]
+	[ "$(wc -l <"$dir/out.err")" -eq 1 ]
+}
+
+@test "-F +dsoff: modules are told with the offset behind them" {
+	for dso in '[ext4]+0x11234' '/lib/modules/6.12.0/kernel/fs/ext4/ext4.ko+0x11234' '/lib/modules/ext4.ko.xz+0x11234'; do
+		text "ffffffffc0211234 ext4_file_read_iter+0x34 ($dso)" "ffffffff81001005 vfs_read+0x5 ([kernel.kallsyms]+0x1005)"
+		collects
+		diff - "$dir/got" <<-END
+		func ext4_file_read_iter@ext4.ko 1 0
+		call vfs_read 0x4 ext4_file_read_iter@ext4.ko 1
+		END
+	done
+	text "7f0000001000 main+0x5 (/usr/bin/x+0x1000)"
+	collects
+	[ "$(cat "$dir/sum")" = "1 samples, 0 kernel, 0 resolved, 0 unresolved, 0 lost" ]
+}
+
+@test "without dsos the symbols say where the kernel lies" {
+	for base in c0 c000000000; do	# of 32 bits; ppc64
+		printf "$base%s T %s\n" 000000 _text 000000 _stext 001000 vfs_read 002000 ksys_read 003000 _etext >"$dir/syms"
+		text "${base}001020 vfs_read" "${base}002024 ksys_read" "10000400 main"
+		collect_to out --kallsyms "$dir/syms" "$dir/text"
+		[ "$(grep '^func\|^call' "$dir/out")" = "func vfs_read 1 0"$'\n'"call ksys_read 0x23 vfs_read 1" ]
+		text "10000400 main"
+		collect_to out --kallsyms "$dir/syms" "$dir/text"
+		grep -q '1 samples, 0 kernel,' "$dir/out.err"
+	done
+}

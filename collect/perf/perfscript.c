@@ -66,6 +66,7 @@ struct script {
 	struct place_known *known;	/* small cache */
 	uint64_t agreed, differed;	/* frames whose name the symbols have there, have not */
 	uint64_t bad_lines;
+	bool times_differ;		/* they are but differences */
 };
 
 /* ---- places ---- */
@@ -204,53 +205,39 @@ static void resolve_frames(struct script *x)
 
 /* ---- branch stacks ---- */
 
-/* One end of "0xffffffff81000010/0x.../P/-/-/0" or "name+0x10/name+0x20/...", each maybe with "(dso)". */
 static bool parse_branch_end(struct script *x, char *s, struct chain_frame *place)
 {
-	struct text_frame f = { .kind = FRAME_KERNEL };
-	char *open = strchr(s, '('), *close = open ? strchr(open, ')') : NULL;
-	const char *p = s + 2;
+	struct text_frame f;
 
-	if (open && !close)
+	if (!perfscript_branch_end(s, x->opts->syms, &f))
 		return false;
-	if (open)
-		*open = *close = '\0';
-	if (s[0] == '0' && s[1] == 'x') {
-		if (!scan_hex(&p, &f.addr) || *p)
-			return false;
-		f.has_addr = true;
-		if (!(f.addr >> 63 || (x->opts->syms && !x->opts->syms->is_64 &&
-				       f.addr >= x->opts->syms->text_addr)))
-			f.kind = FRAME_USER;
-	} else {
-		perfscript_symbol(&f, s);
-		/* Programs have functions too: only names that the kernel has, where that is known. */
-		uint64_t value;
-		if (!f.name || (x->opts->syms && !symtab_value(x->opts->syms, f.name, &value)))
-			f.kind = FRAME_USER;
-	}
-	if (open)
-		perfscript_dso(open + 1, x->opts->syms, &f);
 	*place = f.kind == FRAME_KERNEL || f.kind == FRAME_GENERATED ? place_of(x, &f, false)
 		: (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
 	return true;
 }
 
-/* A line or rest of a line of branches, newest first. Names in it may not hold blanks. */
-static void parse_branches(struct script *x, char *s)
+/* A line or rest of a line of branches, newest first; marks and end are those of the first. */
+static void parse_branches(struct script *x, char *s, char *marks, char *end)
 {
-	char *save = NULL, *from, *to;
+	const struct chain_frame none = { INDEX_NONE, PROFILE_OFF_UNKNOWN };
 
 	locate_frames(x);
-	for (s = strtok_r(s, " \t", &save); s; s = strtok_r(NULL, " \t", &save)) {
-		struct chain_branch b;
+	do {
+		struct chain_branch b = { none, none };
+		char *mid = perfscript_middle(s, marks);
 
-		if (!perfscript_branch(s, &from, &to) || !parse_branch_end(x, from, &b.from) ||
-		    !parse_branch_end(x, to, &b.to))
-			return;
+		if (mid) {
+			*mid = *marks = '\0';
+			if (!parse_branch_end(x, s + (skip_blanks(s) - s), &b.from))
+				b.from = none;
+			if (!parse_branch_end(x, mid + 1, &b.to))
+				b.to = none;
+		}
+		/* One that cannot be understood keeps its neighbours apart. */
 		ALLOC_GROW(x->branches, x->nr_branches + 1, x->alloc_branches);
 		x->branches[x->nr_branches++] = b;
-	}
+		s = end;
+	} while ((marks = perfscript_marks(s, &end)));
 }
 
 /* ---- samples ---- */
@@ -313,25 +300,23 @@ static void add_frame(struct script *x, const struct text_frame *f)
 static void parse_rest(struct script *x, char *rest)
 {
 	struct text_frame f;
-	char *s = rest + (skip_blanks(rest) - rest);
+	char *s = rest + (skip_blanks(rest) - rest), *marks, *end, *branches = NULL, *head_end, was;
 
 	if (!*s)
 		return;
-	if (perfscript_is_branch(s)) {
-		parse_branches(x, s);
-		return;
+	marks = perfscript_marks(rest, &end);
+	if (marks) {
+		char *mid = perfscript_middle(s, marks);
+		branches = perfscript_branches(rest, mid ? mid : marks, x->opts->syms, &head_end);
+		was = *head_end;
+		*head_end = '\0';
 	}
-	/* The branches behind the address: "addr name+0x1 (dso)   0x1/0x2/P/-/-/0  ..." */
-	char *branches = NULL;
-	for (char *b = s; (b = strstr(b, "  ")) && !branches; b++)
-		if (perfscript_is_branch(skip_blanks(b)))
-			branches = b;
-	if (branches)
-		*branches++ = '\0';
 	if (rest < s && perfscript_frame(s - 1, x->opts->syms, &f) && (f.name || f.addr > UINT32_MAX))
 		add_frame(x, &f);
-	if (branches)
-		parse_branches(x, branches);
+	if (branches) {
+		*head_end = was;
+		parse_branches(x, branches, marks, end);
+	}
 }
 
 static bool begin_sample(struct script *x, char *line)
@@ -344,7 +329,7 @@ static bool begin_sample(struct script *x, char *line)
 	end_sample(x);
 	x->lane = lane_of(x, t.event);
 	x->lane->samples++;
-	x->sample = (struct chain_sample){ 1, t.task, t.time_ns };
+	x->sample = (struct chain_sample){ 1, x->times_differ ? CHAIN_NO_TASK : t.task, t.time_ns };
 	x->in_sample = true;
 	if (x->lane->used)
 		parse_rest(x, line + (rest - line));
@@ -354,9 +339,9 @@ static bool begin_sample(struct script *x, char *line)
 static int read_line(struct script *x, char *line)
 {
 	struct text_frame f;
-	const char *s = skip_blanks(line);
+	char *marks, *end;
 
-	if (!*s) {
+	if (!*skip_blanks(line)) {
 		end_sample(x);
 		return 0;
 	}
@@ -365,8 +350,8 @@ static int read_line(struct script *x, char *line)
 		return 0;
 	if (x->in_sample && !x->lane->used)
 		return 0;
-	if (x->in_sample && perfscript_is_branch(s)) {
-		parse_branches(x, line);
+	if (x->in_sample && (marks = perfscript_marks(line, &end))) {
+		parse_branches(x, line, marks, end);
 		return 0;
 	}
 	if (x->in_sample && perfscript_frame(line, x->opts->syms, &f)) {
@@ -428,6 +413,28 @@ static void release(struct script *x)
 	index_release(&x->strings);
 }
 
+/* Whether the times are those of --deltatime: others do not fall again and again, for perf sorts its samples. */
+static bool has_differences(struct input *in)
+{
+	enum { LOOK_AT = 1 << 17, ENOUGH = 8 };
+	uint64_t last = 0, nr = 0, falls = 0;
+	size_t len;
+	const char *s = input_peek(in, LOOK_AT, &len), *stop = s ? s + (len < LOOK_AT ? len : LOOK_AT) : NULL, *end;
+
+	for (; s < stop && (end = memchr(s, '\n', (size_t)(stop - s))); s = end + 1) {
+		struct text_sample t;
+		char *line = *s == '\t' ? NULL : xstrndup(s, (size_t)(end - s));
+
+		if (line && perfscript_sample(line, &t)) {
+			falls += t.time_ns < last;
+			last = t.time_ns;
+			nr++;
+		}
+		free(line);
+	}
+	return nr >= ENOUGH && falls > nr / 8;
+}
+
 static int read_perfscript(struct input *in, const char *path, const struct collect_options *opts,
 			   struct profile *p)
 {
@@ -437,6 +444,7 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 	int ret = 0;
 
 	(void)path;
+	x.times_differ = has_differences(in);
 	x.known = xcalloc(NR_KNOWN, sizeof(*x.known));
 	while (!ret && (line = input_line(in, &len)))
 		ret = strlen(line) == len ? read_line(&x, line)
@@ -451,6 +459,9 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 		     (unsigned long long)x.differed, (unsigned long long)(x.agreed + x.differed));
 	if (!ret)
 		ret = finish(&x);
+	if (!ret && x.times_differ)
+		warn("'%s': its times fall again and again: successions left out (perf script without --deltatime "
+		     "tells them)", input_name(in));
 	if (!ret && x.bad_lines)
 		warn("'%s': %llu lines left out, they are neither samples nor frames", input_name(in),
 		     (unsigned long long)x.bad_lines);

@@ -38,6 +38,19 @@ static const char *find_time(const char *line, const char *from_here, const char
 	return NULL;
 }
 
+/* What -F +misc puts before the time: "K", "U", "Sp"... Returns where it begins, end when there is none. */
+static const char *before_misc(const char *line, const char *end)
+{
+	const char *s = end, *blank;
+
+	while (s > line && isalpha((unsigned char)s[-1]))
+		s--;
+	for (blank = s; blank > line && blank[-1] == ' '; blank--)
+		;
+	bool behind_task = blank > line && (blank[-1] == ']' || isdigit((unsigned char)blank[-1]));
+	return behind_task && blank < s && end - s <= 3 ? blank : end;
+}
+
 /* "comm  pid/tid [cpu]" or "comm  tid [cpu]" before the time; false when no tid is there. */
 static bool parse_task(const char *line, const char *end, uint64_t *task)
 {
@@ -47,6 +60,7 @@ static bool parse_task(const char *line, const char *end, uint64_t *task)
 	*task = CHAIN_NO_TASK;
 	while (s > line && s[-1] == ' ')
 		s--;
+	s = before_misc(line, s);
 	if (s > line && s[-1] == ']') {
 		while (s > line && s[-1] != '[')
 			s--;
@@ -121,6 +135,17 @@ static bool is_high(uint64_t addr)
 	return addr >> 47 == 0x1ffff && addr != UINT64_MAX;
 }
 
+bool perfscript_is_kernels(const struct symtab *syms, uint64_t addr)
+{
+	uint64_t text = syms ? syms->text_addr : 0;
+
+	if (text >> 63)	/* wherever it was moved to, its addresses begin alike */
+		return addr >> 60 == text >> 60 && addr != UINT64_MAX;
+	if (text >> 31 == 1)	/* of 32 bits */
+		return addr >= text && addr < UINT32_MAX;
+	return is_high(addr);
+}
+
 static bool begins_with_one_of(const char *s, const char *const *prefixes)
 {
 	for (; *prefixes; prefixes++)
@@ -165,14 +190,19 @@ void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f)
 	if (begins_with_one_of(dso, kernels) || !strncmp(base, "vmlinux", 7))
 		return;
 	size_t n = strlen(dso);
+	char *plus = n && isxdigit((unsigned char)dso[n - 1]) ? strrchr(dso, '+') : NULL;
 	const char *ko = strstr(base, ".ko");
+	if (plus && plus[1] == '0' && plus[2] == 'x') {	/* -F +dsoff */
+		*plus = '\0';
+		n = (size_t)(plus - dso);
+	}
 	f->kind = FRAME_USER;
 	if (!strncmp(dso, "[guest.", 7)) {
 		f->kind = FRAME_GUEST;
 	} else if (!strcmp(dso, "inlined")) {
 		f->kind = FRAME_INLINED;
 	} else if (!strcmp(dso, "[unknown]")) {
-		f->kind = f->has_addr && is_high(f->addr) ? FRAME_KERNEL : FRAME_USER;
+		f->kind = f->has_addr && perfscript_is_kernels(syms, f->addr) ? FRAME_KERNEL : FRAME_USER;
 	} else if (dso[0] == '[' && n > 2 && dso[n - 1] == ']') {
 		if (!begins_with_one_of(dso, programs) && may_be_kernel(syms, f))
 			set_module(f, dso);
@@ -203,6 +233,15 @@ void perfscript_symbol(struct text_frame *f, char *s)
 	f->name = s;
 }
 
+void perfscript_check_name(struct text_frame *f)
+{
+	if (f->kind != FRAME_KERNEL || !f->name)
+		return;
+	for (const char *s = f->name; *s; s++)
+		if (*s <= ' ' ? *s > 0 : *s == '/' || *s == '(' || *s == '+')
+			f->name = NULL;
+}
+
 bool perfscript_frame(char *line, const struct symtab *syms, struct text_frame *f)
 {
 	const char *p = skip_blanks(line);
@@ -231,46 +270,7 @@ bool perfscript_frame(char *line, const struct symtab *syms, struct text_frame *
 	if (dso)
 		perfscript_dso(dso, syms, f);
 	else
-		f->kind = is_high(f->addr) ? FRAME_KERNEL : FRAME_USER;
+		f->kind = perfscript_is_kernels(syms, f->addr) ? FRAME_KERNEL : FRAME_USER;
+	perfscript_check_name(f);
 	return true;
-}
-
-/* ---- branches ---- */
-
-/* The slash that ends an end: one within "(dso)" does not. */
-static char *end_slash(char *s)
-{
-	int depth = 0;
-
-	for (; *s; s++) {
-		if (*s == '(')
-			depth++;
-		else if (*s == ')')
-			depth--;
-		else if (*s == '/' && !depth)
-			return s;
-	}
-	return NULL;
-}
-
-bool perfscript_branch(char *s, char **from, char **to)
-{
-	char *mid = end_slash(s), *rest = mid ? end_slash(mid + 1) : NULL;
-
-	if (!rest)
-		return false;
-	*mid = *rest = '\0';
-	*from = s;
-	*to = mid + 1;
-	return true;
-}
-
-bool perfscript_is_branch(const char *s)
-{
-	size_t n = strcspn(s, " \t");
-	int slashes = 0;
-
-	for (size_t i = 0; i < n; i++)
-		slashes += s[i] == '/';
-	return slashes >= 4 && strcspn(s, "+") < n + (s[0] == '0' && s[1] == 'x' ? strlen(s) : 0);
 }

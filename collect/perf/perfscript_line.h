@@ -51,10 +51,31 @@ bool perfscript_frame(char *line, const struct symtab *syms, struct text_frame *
 /* Set kind and module by "(dso)" and the address; dso is changed, and module may point into it. */
 void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f);
 
-/* Whether the text begins with a branch: "from/to/" and a mark. */
-bool perfscript_is_branch(const char *s);
+/* Whether the kernel's code lies there, as far as an address tells. syms may be NULL. */
+bool perfscript_is_kernels(const struct symtab *syms, uint64_t addr);
 
-/* "from/to/P/-/-/0" in place into its two ends; false when malformed. */
-bool perfscript_branch(char *s, char **from, char **to);
+/* Once kind is known: a kernel's frame whose name could be no function's has none. */
+void perfscript_check_name(struct text_frame *f);
+
+/*
+ * A branch, "from/to/P/-/-/0". perf puts blanks within and between branches, or none,
+ * as its release and its options would have it; only the marks tell them apart.
+ */
+
+/* The next branch's marks and what follows them; NULL when there is none. */
+char *perfscript_marks(char *s, char **end);
+
+/* The slash between the two ends, of which marks ends the second; NULL when malformed. */
+char *perfscript_middle(char *s, char *marks);
+
+/* One of the ends, in place; syms may be NULL. False when malformed. */
+bool perfscript_branch_end(char *s, const struct symtab *syms, struct text_frame *f);
+
+/*
+ * Where the first branch begins behind a header's address, "addr name+0x1 (dso)from/to/P/-/-/0";
+ * rest is what perfscript_sample() returned. *head_end is where the address's text ends. When
+ * nothing tells the name before the branch from the branch's own, it is mid, and neither is known.
+ */
+char *perfscript_branches(char *rest, char *mid, const struct symtab *syms, char **head_end);
 
 #endif
