@@ -35,6 +35,7 @@ COLLECT_SRCS := \
 	collect/procprofile.c \
 	collect/profile.c \
 	collect/profile_read.c \
+	collect/profile_sort.c \
 	collect/profile_write.c \
 	collect/reader.c \
 	collect/root.c \

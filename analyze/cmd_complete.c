@@ -8,6 +8,7 @@
 #include "analyze/completion/coverage.h"
 #include "analyze/image/image.h"
 #include "collect/profile.h"
+#include "collect/profile_sort.h"
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/file.h"
@@ -121,6 +122,7 @@ static int run(int argc, char **argv)
 		return EXIT_FAILED;
 	struct collect_options co = { .syms = &img.symtab, .vmlinux = argv[0] };
 	ret = collect_files((const char *const *)argv + 1, (unsigned int)argc - 1, &co, &in);
+	profile_sort(&in);
 	if (!ret && !in.names.nr_keys)
 		ret = error("cannot use '%s': it has no kernel samples", argv[1]);
 	if (!ret)

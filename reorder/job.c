@@ -11,6 +11,7 @@
 #include "analyze/tlb/replay.h"
 #include "analyze/tlb/steady.h"
 #include "collect/fetch/fetch.h"
+#include "collect/profile_sort.h"
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/input.h"
@@ -86,6 +87,7 @@ static int read_profile(struct job *job)
 
 	if (collect_files(o->profiles, o->nr_profiles, &collect, &in))
 		goto out;
+	profile_sort(&in);
 	collect_print_totals(&in);
 	if (!in.names.nr_keys) {
 		error("cannot use '%s': it has no kernel samples", o->profiles[0]);

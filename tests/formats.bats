@@ -149,6 +149,20 @@ broken() {
 	"$HOTTEXT" reorder -q vmlinux <(cat p.hot) | cmp "$dir/file"
 }
 
+@test "profile: what it holds decides, not how it came" {
+	zstd -dqc "$SAMPLE/perf.data.zst" > perf.data
+	"$HOTTEXT" collect -q --vmlinux vmlinux perf.data -o "$dir/c.hot"
+	{ head -n 1 "$dir/c.hot"; tail -n +2 "$dir/c.hot" | shuf --random-source=vmlinux; } > "$dir/s.hot"
+	! cmp -s "$dir/c.hot" "$dir/s.hot"
+	for profile in "$SAMPLE/perf.data.zst" "$dir/c.hot" "$dir/s.hot"; do
+		"$HOTTEXT" complete -q vmlinux "$profile" -o "$dir/done"
+		"$HOTTEXT" reorder -q --effort 1 --machine generic-4k-32 vmlinux "$profile" | grep -v "^# .*$profile" > "$dir/order"
+		cat "$dir/done" "$dir/order" | sha256sum
+	done > "$dir/sums"
+	[ "$(uniq "$dir/sums" | wc -l)" -eq 1 ]
+	grep -qv '^#' "$dir/order"
+}
+
 @test "order: members of archives are found again, by the link map's name and by a statement's" {
 	zstd -dqc "$SAMPLE/vmlinux.map.zst" | sed -E 's# (fs/[a-z_/0-9]+)\.o$# lib/x.a(\1.o)#' > "$dir/vmlinux.map"
 	"$HOTTEXT" reorder -q --map "$dir/vmlinux.map" vmlinux p.hot > "$dir/order"

@@ -10,6 +10,7 @@
 #include "analyze/image/image.h"
 #include "analyze/tlb/pageset.h"
 #include "analyze/tlb/steady.h"
+#include "collect/profile_sort.h"
 #include "collect/reader.h"
 #include "lib/error.h"
 #include "lib/mem.h"
@@ -44,6 +45,7 @@ static int read_profile(struct kernels *k, const struct image *img, const char *
 	int ret = collect_files(o->profiles, o->nr_profiles, &collect, &in);
 
 	if (!ret) {
+		profile_sort(&in);
 		collect_print_totals(&in);
 		ret = in.names.nr_keys ? complete_profile(img, vmlinux, &in, &k->profile, &complete, NULL) :
 					 error("cannot use '%s': it has no kernel samples", o->profiles[0]);

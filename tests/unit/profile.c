@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "collect/profile.h"
+#include "collect/profile_sort.h"
 #include "lib/input.h"
 #include "lib/mem.h"
 
@@ -196,6 +197,59 @@ static void test_text_any_order(void **state)
 	profile_release(&q);
 }
 
+static void assert_same_keys(const struct index *a, const uint64_t *a_weights, const struct index *b,
+			     const uint64_t *b_weights)
+{
+	assert_int_equal(a->nr_keys, b->nr_keys);
+	for (uint32_t i = 0; i < a->nr_keys; i++) {
+		assert_int_equal(a->keys[i].len, b->keys[i].len);
+		assert_memory_equal(a->keys[i].data, b->keys[i].data, a->keys[i].len);
+		if (a_weights)
+			assert_int_equal(a_weights[i], b_weights[i]);
+	}
+}
+
+/* Read from text, and merged the other way round: sorted, they are the same to the last id; and nothing is lost. */
+static void test_sort(void **state)
+{
+	(void)state;
+	for (uint32_t round = 0; round < 20; round++) {
+		struct profile p = { 0 }, halves[2] = { { 0 } }, q = { 0 };
+
+		for (uint32_t i = 0; i < ITEMS; i++) {
+			seed = (round * ITEMS + i) * 7919u;
+			add_random_item(&p);
+			seed = (round * ITEMS + i) * 7919u;
+			add_random_item(&halves[i % 3 > 0]);
+		}
+		profile_func(&p, "mentioned by nothing");
+		profile_merge(&halves[1], &halves[0]);
+		char *before = text_of(&p);
+		assert_int_equal(read_text(&q, before), 0);
+		profile_sort(&p);
+		char *after = text_of(&p);
+		assert_string_equal(before, after);
+		profile_sort(&q);
+		profile_sort(&halves[1]);
+		for (const struct profile *o = &q; o; o = o == &q ? &halves[1] : NULL) {
+			assert_same_keys(&p.names, NULL, &o->names, NULL);
+			assert_memory_equal(p.funcs, o->funcs, p.names.nr_keys * sizeof(*p.funcs));
+			assert_same_keys(&p.touches, p.touch_weights, &o->touches, o->touch_weights);
+			assert_same_keys(&p.calls, p.call_weights, &o->calls, o->call_weights);
+			assert_same_keys(&p.feet, NULL, &o->feet, NULL);
+			assert_same_keys(&p.paths, p.path_weights, &o->paths, o->path_weights);
+			assert_same_keys(&p.nexts, p.next_weights, &o->nexts, o->next_weights);
+			assert_int_equal(p.nr_sources, o->nr_sources);
+		}
+		free(before);
+		free(after);
+		profile_release(&p);
+		profile_release(&q);
+		profile_release(&halves[0]);
+		profile_release(&halves[1]);
+	}
+}
+
 static void test_text_refuses(void **state)
 {
 	static const char *const bad[] = {
@@ -269,6 +323,7 @@ int main(void)
 		cmocka_unit_test(test_merge_any_split),
 		cmocka_unit_test(test_text_round_trip),
 		cmocka_unit_test(test_text_any_order),
+		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_text_refuses),
 		cmocka_unit_test(test_walk),
 		cmocka_unit_test(test_path_unites_feet),
