@@ -146,24 +146,56 @@ static float block_cost(const struct flow_block *b)
 	return cost;
 }
 
-enum { MAX_DEPTH = 24 };	/* of calls whose cost is added up */
+enum { DEPTH = 4 };	/* of calls whose cost is added up */
 
-static double cost_below(struct activations *a, struct activation *act, uint32_t depth)
+/* Have activations of all that is called so deep from the ones at hand. */
+static void get_callees(struct activations *a)
 {
-	if (act->below >= 0 || depth > MAX_DEPTH)
-		return act->below >= 0 ? act->below : act->cost;
-	act->below = act->cost;		/* for recursion */
-	double sum = act->cost;
-	for (uint32_t i = 0; i < act->nr_calls; i++) {
-		struct activation *callee = activation_get(a, act->calls[i].func, NULL, 0);
-		if (callee)
-			sum += (double)act->calls[i].probability * cost_below(a, callee, depth + 1);
+	for (uint32_t depth = 0, first = 0; depth <= DEPTH; depth++) {
+		uint32_t end = a->keys.nr_keys;
+
+		for (uint32_t i = first; i < end; i++) {
+			const struct activation *act = a->items[i];
+			const struct flow *f = act ? program_flow(a->prog, act->func) : NULL;
+
+			for (uint32_t c = 0; f && !depth && c < f->nr_calls; c++)
+				if (f->calls[c].callee != INDEX_NONE)
+					activation_get(a, f->calls[c].callee, NULL, 0);
+			for (uint32_t c = 0; act && depth && c < act->nr_calls; c++)
+				activation_get(a, act->calls[c].func, NULL, 0);
+		}
+		first = end;
 	}
-	return act->below = sum;
+}
+
+/*
+ * A call's depth at a time, over all functions at once: what calls itself in the end counts as often as it is met on
+ * the way down, and the order in which functions are asked for makes no difference.
+ */
+static void settle_below(struct activations *a)
+{
+	uint32_t nr = a->prog->img->nr_funcs;
+	double *below = xcalloc(nr, sizeof(*below));
+
+	for (uint32_t depth = 0; depth <= DEPTH; depth++) {
+		for (uint32_t f = 0; f < nr; f++) {
+			const struct activation *act = a->plain[f];
+
+			below[f] = act ? act->cost : 0;
+			for (uint32_t c = 0; act && depth && c < act->nr_calls; c++)
+				if (a->plain[act->calls[c].func])
+					below[f] += (double)act->calls[c].probability *
+						    a->plain[act->calls[c].func]->below;
+		}
+		for (uint32_t f = 0; f < nr; f++)
+			if (a->plain[f])
+				a->plain[f]->below = below[f];
+	}
+	free(below);
 }
 
 /* Add the samples expected in each block of an activation, and in what the block calls. */
-static void add_expected(struct activations *a, const struct activation *act, float *expected)
+static void add_expected(const struct activations *a, const struct activation *act, float *expected)
 {
 	const struct flow *f = program_flow(a->prog, act->func);
 
@@ -172,9 +204,8 @@ static void add_expected(struct activations *a, const struct activation *act, fl
 		double cost = (double)block_cost(blk);
 		for (uint32_t c = blk->first_call; act->blocks[b] > 0 && c < blk->first_call + blk->nr_calls; c++) {
 			uint32_t callee = f->calls[c].callee;
-			struct activation *g = callee == INDEX_NONE ? NULL : activation_get(a, callee, NULL, 0);
-			if (g)
-				cost += cost_below(a, g, 0);
+			if (callee != INDEX_NONE && a->plain[callee])
+				cost += a->plain[callee]->below;
 		}
 		expected[b] += (float)(act->samples_per_byte * (double)act->blocks[b] * cost);
 	}
@@ -185,6 +216,8 @@ void activations_learn(struct activations *a)
 	uint32_t nr_funcs = a->prog->img->nr_funcs;
 	float **expected = xcalloc((size_t)nr_funcs + 1, sizeof(*expected));
 
+	get_callees(a);
+	settle_below(a);
 	for (uint32_t i = 0; i < a->keys.nr_keys; i++) {
 		const struct activation *act = a->items[i];
 		if (!act || act->samples_per_byte <= 0)
@@ -352,7 +385,6 @@ static struct activation *compute(struct activations *a, uint32_t func, const st
 	likely_blocks(f, without ? without : share, seen, nr_seen, !cold || !nr_seen, p);
 	free(without);
 	act->blocks = p;
-	act->below = -1;
 	for (uint32_t b = 0; b < f->nr_blocks; b++)
 		act->cost += (double)p[b] * (double)block_cost(&f->blocks[b]);
 	fill_chunks(act, f, p);

@@ -39,7 +39,7 @@ struct activation {
 	uint32_t nr_calls;
 	float *blocks;		/* [block]: probability */
 	double cost;		/* expected bytes run in the function itself, loops counted */
-	double below;		/* the same with all it calls; negative until wanted */
+	double below;		/* of one without stops: the same with what it calls, set by activations_learn() */
 	double weight;		/* expected weight of the paths in which it stands, for the caller to add up */
 	double samples_per_byte;/* expected samples on each byte run, for the caller to add up */
 };
