@@ -121,6 +121,16 @@ reason() {
 	[[ "$output" = *"func d "* ]]
 }
 
+@test "whole paths beside samples stay as they are, and count for the same time in all" {
+	printf '%s\n' 'hottext-profile 1' 'source fetch fetch - - - 160 160 160 0 0' 'func never 160 10' 'touch never 0x0 10' \
+		'path daf082453386a41b syscall never 10 never:1' > whole.hot
+	"$HOTTEXT" complete -q vmlinux samples.folded whole.hot -o both.hot
+	# 5 samples, each of 2^20 bytes run, against 10 runs of 16 bytes; four variants of each path.
+	[ "$(awk '$1 == "path" && $4 == "never" { print $5, $6 }' both.hot)" = "$((4 * 10 * (5 << 20) / (10 * 16))) never:1" ]
+	"$HOTTEXT" complete -q vmlinux whole.hot samples.folded -o turned.hot
+	cmp both.hot turned.hot
+}
+
 @test "--against counts what is right and wrong" {
 	printf 'sys_root;c 1\nsys_root;a;d 1\n' >truth.folded
 	run -0 --separate-stderr "$HOTTEXT" complete -q --proved vmlinux samples.folded --against truth.folded

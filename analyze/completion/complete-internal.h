@@ -53,8 +53,8 @@ struct completer {
 	uint32_t *out_of;		/* [image func]: func of out, INDEX_NONE; as in evidence.profile_of at first */
 	uint32_t *out_path;		/* [in path * variants + variant]: path of out */
 	double *runs;			/* [in path]: its weight in out */
-	double graph_scale;		/* makes runs in function graphs comparable to those from samples */
-	double graph_bytes, sampled_bytes;	/* run by the paths of either kind, in learn() */
+	double graph_scale, whole_scale;	/* make runs in function graphs and fetch traces comparable to those from samples */
+	double graph_bytes, sampled_bytes, whole_bytes;	/* run by the paths of each kind, in learn() */
 	double *func_runs, all_runs;	/* [image func]: expected runs of paths with it, by the last learn(); of all */
 	bool *emitted;			/* [image func]: in a path of out */
 	bool *has_path;			/* [in func]: some path holds it */

@@ -234,23 +234,40 @@ static void expect_samples(struct completer *c, uint64_t weight)
 				(double)weight * (double)c->members[i].reach.probability / cost;
 }
 
+/* Bytes that a whole path fetched, chunk by chunk. */
+static double whole_bytes(const struct completer *c, const struct profile_path *path)
+{
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < path->nr_feet; i++) {
+		struct profile_foot foot = profile_get_foot(c->in, path->feet[i]);
+		for (uint32_t k = 0; k < foot.nr_words; k++)
+			bytes += PROFILE_CHUNK * __builtin_popcount(foot.chunks[k]);
+	}
+	return bytes;
+}
+
 /* Go over the sampled paths once to learn from what they should have seen and did not. */
 static void learn(struct completer *c)
 {
-	c->all_runs = c->graph_bytes = c->sampled_bytes = 0;
+	c->all_runs = c->graph_bytes = c->sampled_bytes = c->whole_bytes = 0;
 	memset(c->func_runs, 0, c->img->nr_funcs * sizeof(*c->func_runs));
 	/* Of very many paths an even choice teaches as much, each standing for its neighbours. */
 	uint32_t stride = 1 + c->in->paths.nr_keys / MAX_LESSONS;
 	for (uint32_t i = 0; i < c->in->paths.nr_keys; i += stride) {
 		struct profile_path path = profile_get_path(c->in, i);
-		if (is_whole(c, &path))
+		if (is_whole(c, &path)) {
+			c->whole_bytes += (double)c->in->path_weights[i] * stride * whole_bytes(c, &path);
 			continue;
+		}
 		expand(c, i);
 		expect_samples(c, c->in->path_weights[i] * stride);
 	}
-	/* Both kinds of recording count for the same time in all. */
+	/* All kinds of recording count for the same time in all. */
 	if (c->graph_bytes > 0 && c->sampled_bytes > 0)
 		c->graph_scale = c->sampled_bytes / c->graph_bytes;
+	if (c->whole_bytes > 0 && c->sampled_bytes + c->graph_bytes > 0)
+		c->whole_scale = (c->sampled_bytes > 0 ? c->sampled_bytes : c->graph_bytes) / c->whole_bytes;
 	activations_learn(&c->acts);
 }
 
@@ -275,8 +292,9 @@ static void copy_path(struct completer *c, const struct profile_path *path, uint
 		struct profile_foot foot = profile_get_foot(c->in, path->feet[i]);
 		feet[i] = profile_foot(c->out, foot.func, foot.chunks, foot.nr_words);
 	}
-	c->runs[(out - c->out_path) / c->variants] = (double)(weight * c->variants);
-	out[0] = profile_add_path(c->out, path->kind, path->root, feet, path->nr_feet, weight * c->variants);
+	double runs = (double)weight * c->whole_scale * c->variants;
+	c->runs[(out - c->out_path) / c->variants] = runs / c->variants;
+	out[0] = profile_add_path(c->out, path->kind, path->root, feet, path->nr_feet, runs >= 1 ? (uint64_t)(runs + 0.5) : 1);
 	for (uint32_t v = 1; v < c->variants; v++)
 		out[v] = out[0];
 	free(feet);
@@ -436,7 +454,7 @@ int completer_init(struct completer *c, const char *vmlinux)
 	if (program_init(&c->prog, c->img, vmlinux))
 		return -1;
 	evidence_init(&c->evidence, &c->prog, c->in);
-	c->graph_scale = 1;
+	c->graph_scale = c->whole_scale = 1;
 	c->has_fetch = has_source(c->in, "fetch");
 	c->has_graph = has_source(c->in, "ftrace") || has_source(c->in, "trace.dat");
 	activations_init(&c->acts, &c->prog, &c->evidence, REACH_MIN);
