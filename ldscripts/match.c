@@ -16,7 +16,7 @@
 bool is_function_section(const char *name, uint32_t len)
 {
 	static const char *const kept[] = { "hot", "unlikely", "unknown", "fixup", "startup", "exit", "split",
-					    "asan.", "tsan.", "head" };
+					    "asan.", "tsan.", "head", "__x86." };
 
 	if (len < 7 || strncmp(name, ".text.", 6) || name[6] == '.')
 		return false;

@@ -273,6 +273,15 @@ static void check_functions(struct check *c)
 	}
 }
 
+/* Whether the plan moves a unit of the new kernel: what else is inside a group's symbols, the script itself put there. */
+static bool is_moved(const struct check *c, uint32_t unit)
+{
+	for (uint32_t i = 0; i < c->p->nr_units; i++)
+		if (c->spots[i].unit == unit && c->p->units[i].moved)
+			return true;
+	return false;
+}
+
 /* Members by the link map where there is one, else the plan's. Returns whether the group is whole. */
 static bool check_group(struct check *c, const struct group_bounds *g, uint64_t start, uint64_t end)
 {
@@ -281,17 +290,18 @@ static bool check_group(struct check *c, const struct group_bounds *g, uint64_t 
 	for (uint32_t i = 0; c->img->exact_units && i < c->img->nr_units; i++) {
 		const struct unit *u = &c->img->units[i];
 		bool inside = u->addr >= start && u->addr + u->size <= end;
+		const char *why;
 
-		if (!strcmp(u->section, g->section) && !inside)
+		if (is_section_of(g, u->section) && !inside)
 			stray(c->v, u->object ? u->object : u->section, "%s lies outside %s..%s", u->section, g->start, g->end);
-		else if (inside && !strncmp(u->section, ".text.", 6) && u->section[6] != '.' && u->size)
+		else if (inside && group_of_section(u->section, &why) == GROUP_MAIN && is_moved(c, i))
 			stray(c->v, u->section, "lies inside %s..%s", g->start, g->end);
 	}
 	for (uint32_t i = 0; !c->img->exact_units && i < c->p->nr_units; i++) {
 		const struct spot *s = &c->spots[i];
 
 		if (!s->found || strcmp(c->p->units[i].group, group_names[g->group]) ||
-		    strcmp(c->p->units[i].section, g->section))
+		    !is_section_of(g, c->p->units[i].section))
 			continue;
 		if (s->addr < start || s->addr >= end)
 			stray(c->v, c->p->units[i].name, "lies outside %s..%s", g->start, g->end);

@@ -100,10 +100,17 @@ static bool same_input(const struct unit *a, const struct unit *b)
 	return a->object && b->object && !strcmp(a->object, b->object) && !strcmp(a->section, b->section);
 }
 
+static bool is_text(const struct image *img, const struct unit *u)
+{
+	return u->addr >= img->text_start && u->addr < img->text_end;
+}
+
 bool layout_can_take(const struct image *img, uint32_t unit)
 {
 	const struct unit *u = &img->units[unit];
 
+	if (!is_text(img, u))
+		return false;
 	if (u->movable)
 		return true;
 	if (!img->exact_units || !u->object || !group_may_move(u->group))
@@ -163,7 +170,7 @@ static uint64_t assign_hot(struct layout *l, bool *placed, uint64_t cursor)
 	for (uint32_t i = 0; i < l->nr_hot; i++) {
 		const struct place *p = &l->hot[i];
 
-		BUG_ON(placed[p->unit]);
+		BUG_ON(placed[p->unit] || !is_text(l->image, &l->image->units[p->unit]));
 		if (l->image->units[p->unit].group != GROUP_MAIN)
 			continue;
 		cursor = put_unit(l, p->unit, align_up(cursor, p->align));
@@ -173,11 +180,6 @@ static uint64_t assign_hot(struct layout *l, bool *placed, uint64_t cursor)
 		first = false;
 	}
 	return cursor;
-}
-
-static bool is_text(const struct image *img, const struct unit *u)
-{
-	return u->addr >= img->text_start && u->addr < img->text_end;
 }
 
 /*

@@ -20,23 +20,24 @@ const char *const group_names[NR_GROUPS] = {
 	[GROUP_THUNK] = "thunk", [GROUP_REF] = "ref", [GROUP_INIT] = "init",
 };
 
-/* include/asm-generic/vmlinux.lds.h names these symbols and sections. */
+/* include/asm-generic/vmlinux.lds.h names these symbols and sections; that of thunks has two dots from 6.5 on. */
 const struct group_bounds group_bounds[] = {
-	{ GROUP_NOINSTR, "__noinstr_text_start", "__noinstr_text_end", ".noinstr.text" },
-	{ GROUP_SCHED, "__sched_text_start", "__sched_text_end", ".sched.text" },
-	{ GROUP_LOCK, "__lock_text_start", "__lock_text_end", ".spinlock.text" },
-	{ GROUP_KPROBES, "__kprobes_text_start", "__kprobes_text_end", ".kprobes.text" },
-	{ GROUP_ENTRY, "__entry_text_start", "__entry_text_end", ".entry.text" },
-	{ GROUP_IRQENTRY, "__irqentry_text_start", "__irqentry_text_end", ".irqentry.text" },
-	{ GROUP_SOFTIRQENTRY, "__softirqentry_text_start", "__softirqentry_text_end", ".softirqentry.text" },
-	{ GROUP_CPUIDLE, "__cpuidle_text_start", "__cpuidle_text_end", ".cpuidle.text" },
-	{ GROUP_STATIC_CALL, "__static_call_text_start", "__static_call_text_end", ".static_call.text" },
-	{ GROUP_THUNK, "__indirect_thunk_start", "__indirect_thunk_end", ".text..__x86.indirect_thunk" },
-	{ GROUP_REF, "__hyp_text_start", "__hyp_text_end", ".hyp.text" },
-	{ GROUP_REF, "__idmap_text_start", "__idmap_text_end", ".idmap.text" },
-	{ GROUP_REF, "__hibernate_exit_text_start", "__hibernate_exit_text_end", ".hibernate_exit.text" },
-	{ GROUP_REF, "__entry_tramp_text_start", "__entry_tramp_text_end", ".entry.tramp.text" },
-	{ GROUP_REF, "__relocate_new_kernel_start", "__relocate_new_kernel_end", ".kexec_relocate.text" },
+	{ GROUP_NOINSTR, "__noinstr_text_start", "__noinstr_text_end", ".noinstr.text", NULL },
+	{ GROUP_SCHED, "__sched_text_start", "__sched_text_end", ".sched.text", NULL },
+	{ GROUP_LOCK, "__lock_text_start", "__lock_text_end", ".spinlock.text", NULL },
+	{ GROUP_KPROBES, "__kprobes_text_start", "__kprobes_text_end", ".kprobes.text", NULL },
+	{ GROUP_ENTRY, "__entry_text_start", "__entry_text_end", ".entry.text", NULL },
+	{ GROUP_IRQENTRY, "__irqentry_text_start", "__irqentry_text_end", ".irqentry.text", NULL },
+	{ GROUP_SOFTIRQENTRY, "__softirqentry_text_start", "__softirqentry_text_end", ".softirqentry.text", NULL },
+	{ GROUP_CPUIDLE, "__cpuidle_text_start", "__cpuidle_text_end", ".cpuidle.text", NULL },
+	{ GROUP_STATIC_CALL, "__static_call_text_start", "__static_call_text_end", ".static_call.text", NULL },
+	{ GROUP_THUNK, "__indirect_thunk_start", "__indirect_thunk_end", ".text..__x86.indirect_thunk",
+	  ".text.__x86.indirect_thunk" },
+	{ GROUP_REF, "__hyp_text_start", "__hyp_text_end", ".hyp.text", NULL },
+	{ GROUP_REF, "__idmap_text_start", "__idmap_text_end", ".idmap.text", NULL },
+	{ GROUP_REF, "__hibernate_exit_text_start", "__hibernate_exit_text_end", ".hibernate_exit.text", NULL },
+	{ GROUP_REF, "__entry_tramp_text_start", "__entry_tramp_text_end", ".entry.tramp.text", NULL },
+	{ GROUP_REF, "__relocate_new_kernel_start", "__relocate_new_kernel_end", ".kexec_relocate.text", NULL },
 };
 const uint32_t nr_group_bounds = ARRAY_SIZE(group_bounds);
 
@@ -60,6 +61,11 @@ const char *group_why_fixed(enum group g)
 	}
 }
 
+bool is_section_of(const struct group_bounds *g, const char *section)
+{
+	return !strcmp(section, g->section) || (g->also && !strcmp(section, g->also));
+}
+
 static bool begins(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
@@ -68,12 +74,15 @@ static bool begins(const char *s, const char *with)
 static enum group classify(const char *s)
 {
 	for (uint32_t i = 0; i < nr_group_bounds; i++)
-		if (!strcmp(s, group_bounds[i].section))
+		if (is_section_of(&group_bounds[i], s))
 			return group_bounds[i].group;
 	if (begins(s, ".head.text"))
 		return GROUP_HEAD;
-	if (begins(s, ".text..__x86."))
+	if (begins(s, ".text..__x86.") || begins(s, ".text.__x86."))
 		return GROUP_THUNK;
+	/* INIT_TEXT and EXIT_TEXT take these, too. */
+	if (!strcmp(s, ".text.startup") || !strcmp(s, ".text.exit"))
+		return GROUP_INIT;
 	if (begins(s, ".text..") || begins(s, ".ref.text") || begins(s, ".text.asan.") || begins(s, ".text.tsan."))
 		return GROUP_REF;
 	if (begins(s, ".init.text") || begins(s, ".exit.text") || begins(s, ".meminit.text") ||

@@ -57,9 +57,11 @@ struct group_bounds {
 	enum group group;
 	const char *start, *end;	/* symbol names */
 	const char *section;		/* input section name */
+	const char *also;		/* and what other kernels call it; NULL: nothing else */
 };
 extern const struct group_bounds group_bounds[];
 extern const uint32_t nr_group_bounds;
+bool is_section_of(const struct group_bounds *g, const char *section);
 
 /*
  * What addresses say of alignments: see align.c. One item a section, in link order.

@@ -23,6 +23,7 @@ struct build {
 	struct objects *objects;
 	struct align_item *items;	/* [map section] */
 	struct object_section *infos;	/* [map section], align 0: not found */
+	bool *bounded;			/* [map section]: between symbols of the script */
 	uint32_t nr_inferred, nr_wrong, nr_odd;
 };
 
@@ -131,6 +132,60 @@ static void give_alignments(struct build *b)
 	walk(b, check_item);
 }
 
+/* X_start, or X_end of the same X. */
+static bool are_bounds(const char *start, const char *end)
+{
+	size_t n = strlen(start);
+
+	return n > 6 && !strcmp(start + n - 6, "_start") && strlen(end) == n - 2 && !strncmp(start, end, n - 5) &&
+	       !strcmp(end + n - 5, "end");
+}
+
+/* Some script's boundary symbols are around main text as a whole. */
+static bool has_main_text(const struct linkmap *m, uint32_t first, uint32_t end)
+{
+	for (uint32_t i = first; i < end; i++)
+		if (!strcmp(m->sections[i].name, ".text"))
+			return true;
+	return false;
+}
+
+/* What the script keeps between symbols X_start and X_end, by whatever name. */
+static void find_bounded(struct build *b)
+{
+	const struct linkmap *m = b->map;
+
+	for (uint32_t s = 0; s < m->nr_marks; s++) {
+		const struct linkmap_mark *start = &m->marks[s], *end = NULL;
+
+		for (uint32_t e = s + 1; start->symbol && e < m->nr_marks && !end && m->marks[e].output == start->output; e++)
+			if (m->marks[e].symbol && are_bounds(start->symbol, m->marks[e].symbol))
+				end = &m->marks[e];
+		if (!end || has_main_text(m, start->before, end->before))
+			continue;
+		for (uint32_t i = start->before; i < end->before && i < m->nr_sections; i++)
+			b->bounded[i] = true;
+	}
+}
+
+/* By its name, and by where it lies: freed after boot, or between symbols that would be around nothing without it. */
+static enum group group_of(const struct build *b, uint32_t i, const char **why)
+{
+	const struct linkmap_section *s = &b->map->sections[i];
+	const struct image *img = b->img;
+	enum group g = group_of_section(s->name, why);
+
+	if (g != GROUP_MAIN)
+		return g;
+	if (s->addr < img->text_start || s->addr >= img->text_end)
+		g = GROUP_INIT;
+	else if (b->bounded[i])
+		g = GROUP_REF;
+	if (g != GROUP_MAIN)
+		*why = group_why_fixed(g);
+	return g;
+}
+
 static const char *why_fixed(const struct build *b, uint32_t i, const char *why)
 {
 	const struct linkmap_section *s = &b->map->sections[i];
@@ -158,7 +213,7 @@ static void add_units(struct build *b)
 
 		if (!s->size || !is_linked(s, m))
 			continue;
-		enum group g = group_of_section(s->name, &why);
+		enum group g = group_of(b, i, &why);
 		struct unit *u = units_add(b->img, s->name, s->object, s->addr, s->size);
 		u->align = b->items[i].align;
 		u->group = g;
@@ -244,7 +299,7 @@ static void add_groups(struct build *b)
 				start_stretch(b, &st, s->addr, b->items[i].align);
 			continue;
 		}
-		enum group g = group_of_section(s->name, &why);
+		enum group g = group_of(b, i, &why);
 		if (st.open && g != st.group)
 			close_stretch(b, &st);
 		if (!st.open)
@@ -279,6 +334,8 @@ int units_from_map(struct image *img, const struct linkmap *map, const char *obj
 
 	b.items = xcalloc(map->nr_sections, sizeof(*b.items));
 	b.infos = xcalloc(map->nr_sections, sizeof(*b.infos));
+	b.bounded = xcalloc(map->nr_sections, sizeof(*b.bounded));
+	find_bounded(&b);
 	read_objects(&b);
 	give_alignments(&b);
 	add_units(&b);
@@ -294,6 +351,7 @@ int units_from_map(struct image *img, const struct linkmap *map, const char *obj
 		detail("the addresses of %u sections do not follow from their alignments", b.nr_wrong);
 	free(b.items);
 	free(b.infos);
+	free(b.bounded);
 	objects_free(b.objects);
 	return 0;
 }

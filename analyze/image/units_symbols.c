@@ -227,6 +227,8 @@ static const char *why_fixed(const struct infer *in, const struct run *r)
 
 static enum group group_of_run(const struct infer *in, const struct run *r)
 {
+	if (r->start < in->img->text_start || r->start >= in->img->text_end)
+		return GROUP_INIT;
 	if (in->noinstr_end && r->start >= in->noinstr_end)
 		return GROUP_REF;
 	return GROUP_MAIN;

@@ -97,6 +97,10 @@ static void test_who_can_be_hot(void **state)
 	assert_true(layout_can_take(&img, 1));
 	assert_false(layout_can_take(&img, 5));	/* its boundary symbols are not known */
 	assert_false(layout_can_take(&img, 6));
+	/* Even a unit that nothing holds stays outside of text. */
+	units[6].movable = true;
+	assert_false(layout_can_take(&img, 6));
+	units[6].movable = false;
 }
 
 static void test_sample_in_link_order(void **state)
