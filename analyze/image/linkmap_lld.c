@@ -13,11 +13,13 @@
 
 enum { INDENT = 8 };
 
-static const char title[] = "VMA              LMA     Size Align Out     In      Symbol";
+/* "VMA" stands before it, blanks between: addresses of 32 bits have narrower columns. */
+static const char title[] = "LMA     Size Align Out     In      Symbol";
 
 bool linkmap_lld_title(const char *line)
 {
-	return !strcmp(line + strspn(line, " "), title);
+	line += strspn(line, " ");
+	return !strncmp(line, "VMA ", 4) && !strcmp(line + 4 + strspn(line + 4, " "), title);
 }
 
 static int add_output(struct linkmap_lld *l, const char *name, uint64_t addr, uint64_t size)

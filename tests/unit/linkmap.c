@@ -204,6 +204,13 @@ static void shapes_of_lld(void **state)
 	assert_int_equal(m.nr_symbols, 1);
 	assert_string_equal(m.symbols[0].name, "startup_64");
 	linkmap_release(&m);
+	/* Of 32 bits. */
+	assert_int_equal(read_text(&m,
+		"     VMA      LMA     Size Align Out     In      Symbol\n"
+		"c0008000 c0008000      800    16 .text\n"
+		"c0008000 c0008000       28    16         fs/a.o:(.text.a)\n"), 0);
+	assert_true(m.nr_sections == 1 && m.sections[0].addr == 0xc0008000);
+	linkmap_release(&m);
 }
 
 static void refused_of_lld(void **state)
