@@ -186,6 +186,7 @@ REORDER_SRCS := \
 	reorder/report/write.c
 
 LDSCRIPTS_SRCS := \
+	ldscripts/claims.c \
 	ldscripts/cmd_kbuild.c \
 	ldscripts/cmd_ld.c \
 	ldscripts/cmd_optimize.c \
@@ -201,6 +202,7 @@ LDSCRIPTS_SRCS := \
 	ldscripts/run.c \
 	ldscripts/verify.c \
 	ldscripts/lds/lds.c \
+	ldscripts/lds/lds_claim.c \
 	ldscripts/lds/lds_edit.c \
 	ldscripts/lds/lds_glob.c \
 	ldscripts/lds/lds_lex.c \
@@ -250,6 +252,7 @@ UNIT_TESTS := \
 # One bats file each.
 BATS_TESTS := \
 	calibrate \
+	claims \
 	collect \
 	compare \
 	complete \

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "ldscripts/claims.h"
 #include "ldscripts/optimize.h"
 #include "ldscripts/plan_folder.h"
 #include "lib/error.h"
@@ -47,9 +48,12 @@ static void warn_of_losers(const struct plan *plan)
 		warn("%u of %u paths need more ITLB entries than now (-v names them)", nr, plan->nr_paths);
 }
 
-static int make_plan(struct job *job, const char *dir, const char *lds, struct plan *plan)
+/* lds: to be written into the plan; script: the kernel's own. Both may be NULL. */
+static int make_plan(struct job *job, const char *dir, const char *lds, const char *script, struct plan *plan)
 {
-	if (plan_folder_check(dir, job->opts, lds) || job_order(job) || job_plan(job, plan))
+	if (plan_folder_check(dir, job->opts, lds) || (script && claims_fix_units(&job->image, script)))
+		return -1;
+	if (job_order(job) || job_plan(job, plan))
 		return -1;
 	decisions_say(job, plan);
 	warn_of_losers(plan);
@@ -72,7 +76,7 @@ static int run(int argc, char **argv)
 	if (ret)
 		return ret;
 	ret = EXIT_FAILED;
-	if (!make_plan(&job, opt_output, opt_lds, &plan)) {
+	if (!make_plan(&job, opt_output, opt_lds, opt_lds, &plan)) {
 		if (opt_json)
 			plan_write_json(&plan, stdout);
 		else if (verbosity >= 0)
@@ -85,8 +89,8 @@ static int run(int argc, char **argv)
 	return ret;
 }
 
-int optimize_for_wrapper(const char *vmlinux, const char *name, const char *map, const char *trial,
-			 const char *profile, const char *plandir)
+int optimize_for_wrapper(const char *vmlinux, const char *name, const char *script, const char *map,
+			 const char *trial, const char *profile, const char *plandir)
 {
 	struct job_options o = job_options;
 	struct job job;
@@ -102,7 +106,7 @@ int optimize_for_wrapper(const char *vmlinux, const char *name, const char *map,
 	o.nr_profiles = 1;
 	if (job_init(&job, &o))
 		return EXIT_FAILED;
-	int ret = make_plan(&job, plandir, NULL, &plan) ? EXIT_FAILED : EXIT_DONE;
+	int ret = make_plan(&job, plandir, NULL, script, &plan) ? EXIT_FAILED : EXIT_DONE;
 	if (!ret)
 		plan_release(&plan);
 	job_release(&job);

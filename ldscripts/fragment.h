@@ -71,9 +71,9 @@ void fragment_for_lld(struct fragment *f);
 
 /*
  * The kernel's script at `in` with .text.* taken in and the fragment's changes (NULL:
- * none), to fp. Errors are reported.
+ * none), to fp. What the script claims is dropped from the fragment (claims.h). Errors are reported.
  */
-int fragment_apply(const struct fragment *f, const char *in, FILE *fp);
+int fragment_apply(struct fragment *f, const char *in, FILE *fp);
 
 /* As fragment_write and fragment_read, in memory: for rewriting a script without a plan folder. */
 int fragment_from_layout(struct fragment *f, const struct layout *l);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fragment.h"
+#include "ldscripts/claims.h"
 #include "lib/error.h"
 #include "lib/file.h"
 #include "lib/mem.h"
@@ -212,24 +213,20 @@ void fragment_release(struct fragment *f)
 	memset(f, 0, sizeof(*f));
 }
 
-int fragment_apply(const struct fragment *f, const char *in, FILE *fp)
+int fragment_apply(struct fragment *f, const char *in, FILE *fp)
 {
 	struct lds_changes c = { .take_in = true };
-	struct mapfile m;
 	struct lds l;
 
+	if (claims_read_script(&l, in))
+		return -1;
 	if (f) {
+		claims_drop(f, &l);
 		c.hot = f->text;
 		c.groups = f->groups;
 		c.nr_groups = f->nr_groups;
 	}
-	if (mapfile_init(&m, in))
-		return -1;
-	int ret = lds_init(&l, in, m.data, m.size);
-	mapfile_release(&m);
-	if (ret)
-		return -1;
-	ret = lds_rewrite(&l, &c, fp);
+	int ret = lds_rewrite(&l, &c, fp);
 	lds_release(&l);
 	return ret;
 }

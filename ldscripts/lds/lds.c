@@ -136,6 +136,7 @@ static int read_call(struct lds_lex *lex, struct lds_stmt *s, const char *first,
 		if (!strcmp(first, others[i]))
 			return skip_parens(lex);
 	s->kind = LDS_INPUT;
+	s->file = xstrdup(file);
 	s->any_file = !strcmp(file, "*");
 	return read_patterns(lex, s);
 }
@@ -395,6 +396,7 @@ void lds_release(struct lds *l)
 				free(sec->stmts[j].patterns[k]);
 			free(sec->stmts[j].patterns);
 			free(sec->stmts[j].symbol);
+			free(sec->stmts[j].file);
 		}
 		free(sec->stmts);
 		free(sec->name);

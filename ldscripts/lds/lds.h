@@ -32,6 +32,7 @@ struct lds_stmt {
 	enum lds_kind kind;
 	size_t start, end;	/* bytes of the text, the closing `;` included */
 	char *symbol;		/* LDS_ASSIGN: what is assigned; else NULL */
+	char *file;		/* LDS_INPUT: the file pattern, without the archive's; else NULL */
 	char **patterns;	/* LDS_INPUT: section patterns, without SORT and EXCLUDE_FILE around them */
 	unsigned int nr_patterns, alloc_patterns;
 	size_t patterns_end;	/* LDS_INPUT: where one more pattern can stand */
@@ -87,5 +88,17 @@ int lds_rewrite(const struct lds *l, const struct lds_changes *c, FILE *fp);
  * that matches. Separated by blanks; the caller frees.
  */
 char *lds_main_patterns(const struct lds *l, const struct lds_stmt *main_stmt);
+
+/*
+ * What the kernel calls its functions' text by, wherever it puts it: .text, .text.hot, .text.unlikely.* ..., but not the
+ * sections of other things that it names .text.X, such as x86's .text.__x86.indirect_thunk.
+ */
+bool lds_is_main_pattern(const char *pattern);
+
+/*
+ * Whether the script gives a section to a statement of its own, outside of main text: between boundary symbols, to init
+ * text, or away. object: as a link map spells it; NULL: any.
+ */
+bool lds_claims(const struct lds *l, const char *object, const char *section);
 
 #endif

@@ -91,12 +91,6 @@ static bool has_pattern(const struct lds_stmt *s, const char *pattern)
 	return false;
 }
 
-/* .text and .text.X, but not .text..X, which the kernel keeps for sections of their own. */
-static bool is_main_pattern(const char *p)
-{
-	return !strncmp(p, ".text", 5) && (!p[5] || (p[5] == '.' && p[6] && p[6] != '.'));
-}
-
 static const struct lds_stmt *find_main(const struct lds_section *text)
 {
 	for (unsigned int i = 0; i < text->nr_stmts; i++)
@@ -118,7 +112,7 @@ static size_t hot_place(const struct lds_section *text)
 		const struct lds_stmt *s = &text->stmts[i];
 
 		for (unsigned int j = 0; s->kind == LDS_INPUT && s->any_file && j < s->nr_patterns; j++)
-			if (is_main_pattern(s->patterns[j]))
+			if (lds_is_main_pattern(s->patterns[j]))
 				return s->start;
 	}
 	return text->body_end;

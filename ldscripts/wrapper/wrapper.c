@@ -49,7 +49,7 @@ int wrapper_temp(const struct wrapper *w, const char *name, struct outfile *out)
 	return ret;
 }
 
-int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *output, const char *map,
+int wrapper_link(const struct wrapper *w, struct fragment *f, const char *output, const char *map,
 		 const char *extra)
 {
 	struct outfile script;
@@ -107,7 +107,7 @@ static char *map_beside(const char *output)
 }
 
 /* The link to tmp and what its map says of it; `beside` is where a map goes that nobody asked for. */
-static int link_and_judge(struct wrapper *w, const struct fragment *f, const char *plan, const char *tmp,
+static int link_and_judge(struct wrapper *w, struct fragment *f, const char *plan, const char *tmp,
 			  const char *beside)
 {
 	const char *asked = w->line.map && wrapper_map_is_plain(w) ? w->line.map : NULL;
@@ -135,7 +135,7 @@ static int link_and_judge(struct wrapper *w, const struct fragment *f, const cha
  * The link goes to a name of its own and is renamed when it is known to be good. A map of an earlier link is
  * removed: it would be of another kernel. Fails in silence where the linker is found to be lld.
  */
-static int link_checked(struct wrapper *w, const struct fragment *f, const char *plan)
+static int link_checked(struct wrapper *w, struct fragment *f, const char *plan)
 {
 	char *tmp = xasprintf("%s.hottext-tmp", w->line.output), *beside = map_beside(w->line.output);
 

@@ -23,7 +23,7 @@ int wrapper_temp(const struct wrapper *w, const char *name, struct outfile *out)
  * One run of the linker with the kernel's script rewritten by the fragment (NULL: only .text.*
  * taken in). output, map, extra as in linkline_with(). Returns the exit status.
  */
-int wrapper_link(const struct wrapper *w, const struct fragment *f, const char *output, const char *map,
+int wrapper_link(const struct wrapper *w, struct fragment *f, const char *output, const char *map,
 		 const char *extra);
 
 /* Remove a file or symbolic link that stands where the link will write. */

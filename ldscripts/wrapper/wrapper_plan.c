@@ -173,7 +173,7 @@ static int settle_plan(struct wrapper *w, const char *trial, const char *map, co
 		fragment_release(&f);
 	}
 	if (!ret)
-		ret = optimize_for_wrapper(trial, w->line.output, map, second_map, profile, dir);
+		ret = optimize_for_wrapper(trial, w->line.output, w->line.script->path, map, second_map, profile, dir);
 	unlink(second);
 	temp_forget(second);
 	wrapper_drop_map(second_map);
@@ -193,7 +193,7 @@ static int make_plan(struct wrapper *w, const char *profile, const char *dir, co
 
 	w->lld |= !ret && map_is_lld(map);
 	if (!ret)
-		ret = optimize_for_wrapper(trial, w->line.output, map, NULL, profile, dir);
+		ret = optimize_for_wrapper(trial, w->line.output, w->line.script->path, map, NULL, profile, dir);
 	if (!ret && linker_resizes(trial))
 		ret = settle_plan(w, trial, map, profile, dir);
 	if (!ret && (interrupted() || write_file(note_path, inputs)))

@@ -180,6 +180,51 @@ static const struct lds_stmt *main_stmt(const struct lds *l)
 	return NULL;
 }
 
+static const char claiming[] =
+	"SECTIONS { .text : { _stext = .; KEEP(*(.head.text)) *(.text.asan.*) *(.text.hot .text.hot.*)\n"
+	" *(.text .text.fixup .ref.text) *(EXCLUDE_FILE(*x.o) .text.unlikely.*) lib/a.o(.text.own .text.b*) l.a:m.o(.text.member)\n"
+	" __t_start = .; *(.text.__x86.*) *(SORT(.text.sorted.[a-c]*)) __t_end = .; _etext = .; }\n"
+	" .init.text : { _sinittext = .; *(.text.startup) } /DISCARD/ : { *(.text.gone) } }";
+
+/* What the script has a place for outside of main text, and what it leaves to main text. */
+static void test_claims(void **state)
+{
+	static const struct {
+		const char *object, *section;
+		bool claimed;
+	} cases[] = {
+		{ "a.o", ".text", false }, { NULL, ".text.vfs_read", false }, { "a.o", ".text.hot.f", false },
+		{ "a.o", ".text.fixup", false }, { "x.o", ".text.unlikely.f", false }, { "a.o", ".text.startup_f", false },
+		{ "a.o", ".text.sorted.d", false }, { "a.o", ".ref.text", false }, { "a.o", ".text.__x86", false },
+		{ "a.o", ".text.asan.f", true }, { NULL, ".text.__x86.indirect_thunk", true }, { "a.o", ".text.startup", true },
+		{ "a.o", ".text.gone", true }, { "a.o", ".text.sorted.cd", true }, { "a.o", ".head.text", true },
+		{ "lib/a.o", ".text.own", true }, { "fs/a.o", ".text.own", false }, { NULL, ".text.own", true },
+		{ "lib/a.o", ".text.big", true }, { "lib/lib.a(a.o)", ".text.own", true }, { "m.o", ".text.member", true },
+	};
+	static const char *const not_main[] = { ".text.asan.*", ".text.__x86.*", ".text..x", ".text.hottest", ".data", ".textual" };
+	struct lds l;
+
+	(void)state;
+	assert_int_equal(lds_init(&l, "claiming", claiming, strlen(claiming)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (lds_claims(&l, cases[i].object, cases[i].section) != cases[i].claimed)
+			fail_msg("%s of %s", cases[i].section, cases[i].object ? cases[i].object : "any");
+	lds_release(&l);
+	for (size_t i = 0; i < ARRAY_SIZE(not_main); i++)
+		assert_false(lds_is_main_pattern(not_main[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++) {
+		load(&l, scripts[i]);
+		assert_false(lds_claims(&l, "a.o", ".text"));
+		assert_false(lds_claims(&l, "a.o", ".text.vfs_read"));
+		assert_false(lds_claims(&l, "a.o", ".text.unlikely.vfs_read"));
+		assert_false(lds_claims(&l, "a.o", ".text.hot.vfs_read"));
+		/* The others end before init text. */
+		if (!strstr(scripts[i], "ppc64") && !strstr(scripts[i], "dce"))
+			assert_true(lds_claims(&l, "a.o", ".text.startup"));
+		lds_release(&l);
+	}
+}
+
 /* Names that begin like the kept ones, cut at any length and gone on in any way. */
 static void test_complement(void **state)
 {
@@ -282,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unchanged), cmocka_unit_test(test_hot_region), cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_complement), cmocka_unit_test(test_not_kernels), cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_no_text),
 	};
