@@ -287,4 +287,5 @@ BATS_TESTS := \
 	short \
 	tlbdump \
 	trust \
+	unwind \
 	verify

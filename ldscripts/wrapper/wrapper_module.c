@@ -24,15 +24,28 @@
 #include "lib/input.h"
 #include "lib/mem.h"
 
+/* ARM's loader finds the text of a table of unwinding by the table's name; ld keeps its entries in the order of the text. */
+#define UNWIND(to, from) \
+	" .ARM.exidx" to " 0 : { *(" from(".ARM.exidx") ") }\n" \
+	" .ARM.extab" to " 0 : { *(" from(".ARM.extab") ") }\n"
+#define KEPT(name, from) " " name " 0 : { *(" from("") ") }\n" UNWIND(name, from)
+#define HOT(s) s ".text.hot " s ".text.hot.*"
+#define UNLIKELY(s) s ".text.unlikely " s ".text.unlikely.*"
+#define STARTUP(s) s ".text.startup " s ".text.startup.*"
+#define EXIT(s) s ".text.exit"
+#define SANITIZER(s) s ".text.asan.* " s ".text.tsan.*"
+#define REST(s) s " " s ".text " s ".text.[0-9a-zA-Z_]*"
+
 /* What a module keeps apart; lds_rewrite() puts the rest into .text. */
 static const char module_script[] =
 	"SECTIONS {\n"
 	" .text 0 : { *(.text) }\n"
-	" .text.hot 0 : { *(.text.hot .text.hot.*) }\n"
-	" .text.unlikely 0 : { *(.text.unlikely .text.unlikely.*) }\n"
-	" .text.startup 0 : { *(.text.startup .text.startup.*) }\n"
-	" .text.exit 0 : { *(.text.exit) }\n"
-	" .text.asan 0 : { *(.text.asan.* .text.tsan.*) }\n"
+	KEPT(".text.hot", HOT)
+	KEPT(".text.unlikely", UNLIKELY)
+	KEPT(".text.startup", STARTUP)
+	KEPT(".text.exit", EXIT)
+	KEPT(".text.asan", SANITIZER)
+	UNWIND("", REST)
 	"}\n";
 
 struct hot_func {
