@@ -63,7 +63,8 @@ static bool is_claimed(const struct lds *script, const struct lds_stmt *s, const
 	return ret;
 }
 
-static void drop_pattern(struct fragment *f, const char *pattern, size_t len)
+/* Whether it was one: for lld there are statements beside them, too. */
+static bool drop_pattern(struct fragment *f, const char *pattern, size_t len)
 {
 	for (uint32_t i = 0; i < f->nr_patterns; i++) {
 		if (strlen(f->patterns[i]) != len || strncmp(f->patterns[i], pattern, len))
@@ -71,31 +72,33 @@ static void drop_pattern(struct fragment *f, const char *pattern, size_t len)
 		free(f->patterns[i]);
 		f->nr_patterns--;
 		memmove(&f->patterns[i], &f->patterns[i + 1], (f->nr_patterns - i) * sizeof(*f->patterns));
-		return;
+		return true;
 	}
+	return false;
 }
 
-void claims_drop(struct fragment *f, const struct lds *script)
+int claims_drop(struct fragment *f, const struct lds *script)
 {
 	char *wrapped = xasprintf("SECTIONS { .text : {\n%s\n} }", f->text), *first = NULL;
 	uint32_t nr = 0;
 	struct lds l;
 
-	/* fragment_read() found it good. */
-	int ret = lds_init(&l, script->name, wrapped, strlen(wrapped));
-	BUG_ON(ret);
-	for (unsigned int i = 0; i < l.sections[0].nr_stmts; i++) {
+	if (lds_init(&l, "hottext.ld", wrapped, strlen(wrapped))) {
+		free(wrapped);
+		return -1;
+	}
+	for (unsigned int i = 0; l.nr_sections && i < l.sections[0].nr_stmts; i++) {
 		const struct lds_stmt *s = &l.sections[0].stmts[i];
 		size_t len = s->end - s->start;
 
 		if (s->kind != LDS_INPUT || !is_claimed(script, s, l.text))
 			continue;
-		if (!nr++)
+		if (!first)
 			first = xstrndup(l.text + s->start, len);
-		drop_pattern(f, l.text + s->start, len);
+		nr += drop_pattern(f, l.text + s->start, len);
 		memset(wrapped + s->start, ' ', len);
 	}
-	if (nr) {
+	if (first) {
 		warn("'%s' has places of its own for %u of the plan's sections, which stay there: '%s'%s",
 		     script->name, nr, first, nr > 1 ? " ..." : "");
 		size_t head = strlen("SECTIONS { .text : {\n");
@@ -104,4 +107,5 @@ void claims_drop(struct fragment *f, const struct lds *script)
 	free(first);
 	free(wrapped);
 	lds_release(&l);
+	return 0;
 }

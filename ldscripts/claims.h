@@ -13,7 +13,7 @@ int claims_read_script(struct lds *l, const char *path);
 /* Before a plan is made: the units that the script at `path` claims move no more. Errors are reported. */
 int claims_fix_units(struct image *img, const char *path);
 
-/* Before a link: take what the script claims out of a fragment, with one warning. */
-void claims_drop(struct fragment *f, const struct lds *script);
+/* Before a link: take what the script claims out of a fragment, with one warning. Errors are reported. */
+int claims_drop(struct fragment *f, const struct lds *script);
 
 #endif

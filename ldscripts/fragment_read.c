@@ -221,7 +221,10 @@ int fragment_apply(struct fragment *f, const char *in, FILE *fp)
 	if (claims_read_script(&l, in))
 		return -1;
 	if (f) {
-		claims_drop(f, &l);
+		if (claims_drop(f, &l)) {
+			lds_release(&l);
+			return -1;
+		}
 		c.hot = f->text;
 		c.groups = f->groups;
 		c.nr_groups = f->nr_groups;

@@ -173,3 +173,17 @@ thunks='s/^  \*(\.gnu\.warning)/  __indirect_thunk_start = .; *(.text.__x86.indi
 	order new entry asan_ctor xfs_read vfs_read.cold
 	obeyed new
 }
+
+@test "lld: the same, and a statement that cannot be repeated for archives is an error" {
+	command -v ld.lld-19 > /dev/null || skip "no ld.lld-19"
+	script x86-64-6.1 "$thunks"
+	{ section .text.__x86.indirect_thunk thunk_rax 32 32; section .text.startup startup 32; } | extra
+	mkdir plan
+	printf '*(.text.xfs_read)\n[l]ib/extra.o(.text.startup)\n*(.text.__x86.indirect_thunk)\n' > plan/hottext.ld
+	FLAGS=-O1 HOTTEXT_LD=ld.lld-19 HOTTEXT_PLAN=plan run -0 kernel_link new
+	[[ "$output" = "hottext: warning: 'v.lds' has places of its own for 2 of the plan's sections, which stay there: "* ]]
+	order new _stext xfs_read vfs_read __indirect_thunk_start thunk_rax __indirect_thunk_end _sinittext startup
+	printf '[l]ib/extra.o(\n.text.other)\n*(.text.vfs_read)\n' > plan/hottext.ld
+	FLAGS=-O1 HOTTEXT_LD=ld.lld-19 HOTTEXT_PLAN=plan run -1 kernel_link new
+	stops 1 "hottext: cannot read 'hottext.ld': unbalanced braces"
+}

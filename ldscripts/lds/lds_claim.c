@@ -39,7 +39,8 @@ static bool may_be_file(const struct lds *l, const struct lds_stmt *s, const cha
 static bool takes(const struct lds_stmt *s, const char *section)
 {
 	for (unsigned int i = 0; i < s->nr_patterns; i++)
-		if (!fnmatch(s->patterns[i], section, 0))
+		if (!strncmp(s->patterns[i], section, strcspn(s->patterns[i], "*?[\\")) &&	/* most end here, and fast */
+		    !fnmatch(s->patterns[i], section, 0))
 			return true;
 	return false;
 }
