@@ -131,6 +131,19 @@ reason() {
 	cmp both.hot turned.hot
 }
 
+@test "a completed profile is not completed again" {
+	"$HOTTEXT" complete -q vmlinux samples.folded -o once.hot
+	grep -qx 'source complete - - - - 0 0 0 0 0' once.hot
+	"$HOTTEXT" complete -q vmlinux once.hot -o twice.hot
+	cmp once.hot twice.hot
+	"$HOTTEXT" optimize -q --machine generic-4k-32 vmlinux samples.folded -o plan > out
+	cmp once.hot plan/profile.hot
+	"$HOTTEXT" optimize -q --machine generic-4k-32 vmlinux plan/profile.hot -o again > out
+	cmp plan/profile.hot again/profile.hot
+	cmp <(grep -v samples.folded plan/hottext.ld) <(grep -v plan/profile.hot again/hottext.ld)
+	! grep -q '"reader": *"complete"' plan/plan.json
+}
+
 @test "--against counts what is right and wrong" {
 	printf 'sys_root;c 1\nsys_root;a;d 1\n' >truth.folded
 	run -0 --separate-stderr "$HOTTEXT" complete -q --proved vmlinux samples.folded --against truth.folded

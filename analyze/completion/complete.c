@@ -507,6 +507,7 @@ static int run(struct completer *c, const char *vmlinux)
 	complete_flat(c);
 	add_calls(c);
 	add_touches(c);
+	profile_add_source(c->out, COMPLETION_SOURCE);
 	finish_report(c);
 	return 0;
 }
@@ -520,7 +521,8 @@ int complete_profile(const struct image *img, const char *vmlinux, const struct 
 
 	memset(c.report, 0, sizeof(*c.report));
 	settle_options(&c, opts);
-	if (is_whole_trace(in)) {
+	/* Completed again, what was likely once would be taken for seen. */
+	if (is_whole_trace(in) || has_source(in, COMPLETION_SOURCE)) {
 		profile_merge(out, in);
 		c.report->whole = true;
 		finish_report(&c);

@@ -28,6 +28,9 @@
 struct image;
 struct profile;
 
+/* The reader of a source that a completed profile has besides those it was made of, without samples. */
+#define COMPLETION_SOURCE "complete"
+
 struct complete_options {
 	const double *min_probability;	/* functions less likely than this in a path stay out, unless often expected; NULL: 0.3 */
 	uint32_t variants;	/* paths a path becomes, each with the chunks that are likely enough for it; 0: 4 */
@@ -56,7 +59,7 @@ struct completion {
 	uint32_t nr_funcs;
 	uint32_t nr_seen, nr_proved, nr_likely;	/* functions of each reason */
 	uint64_t bytes_seen, bytes_added;	/* touched, in chunks of PROFILE_CHUNK */
-	bool whole;		/* the profile was a whole trace: nothing was added */
+	bool whole;		/* the profile was a whole trace or completed: nothing was added */
 };
 
 /*

@@ -18,7 +18,7 @@ static void say_completion(const struct job *job)
 	if (job->opts->as_seen)
 		detail("the profile is taken as seen");
 	else if (c->whole)
-		detail("the profile is a whole trace: nothing is to be completed");
+		detail("the profile is a whole trace, or completed: nothing is to be completed");
 	else
 		detail("%u functions seen, %u proved, %u likely; %" PRIu64 " touched bytes seen, %" PRIu64 " added", c->nr_seen,
 		       c->nr_proved, c->nr_likely, c->bytes_seen, c->bytes_added);

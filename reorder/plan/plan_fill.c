@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/callgraph.h"
+#include "analyze/completion/complete.h"
 #include "analyze/image/image.h"
 #include "analyze/tlb/machine.h"
 #include "analyze/tlb/pageset.h"
@@ -494,6 +495,8 @@ static void fill_profile(struct plan *p, const struct profile *profile, const st
 	for (uint32_t i = 0; i < profile->nr_sources; i++) {
 		const struct profile_source *s = &profile->sources[i];
 
+		if (!strcmp(s->reader, COMPLETION_SOURCE))
+			continue;
 		ALLOC_GROW(p->sources, p->nr_sources + 1, p->alloc_sources);
 		p->sources[p->nr_sources++] = (struct plan_source){
 			.reader = plan_string(p, s->reader ? s->reader : "-"),
