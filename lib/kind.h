@@ -14,7 +14,10 @@ bool kind_is_elf(const char *path);
 /* Refuse what is no kernel with symbols, but known: a folder, a compressed or a bootable one. -1 after reporting. */
 int kind_check_kernel(const char *path);
 
-/* Refuse an ELF file, or one whose compression is not opened, as "a profile", say; the bytes are its first. -1 after reporting. */
+/*
+ * Refuse an ELF file, or one whose compression is not opened, as "a profile", say; the bytes are its first.
+ * -1 after reporting.
+ */
 int kind_check_head(const char *name, const void *head, size_t len, const char *wanted);
 
 /* The same of an input from which nothing was taken yet. */
