@@ -206,6 +206,8 @@ static void fuzz_lds(const struct fuzz_target *t, const char *file)
 		lds_rewrite(&l, &c, nowhere);
 		c.nr_groups = 0;
 		lds_rewrite(&l, &c, nowhere);
+		lds_claims(&l, NULL, ".text.__x86.indirect_thunk");
+		lds_claims(&l, "fs/file.o", ".text.vfs_read");
 		lds_release(&l);
 	}
 	mapfile_release(&m);
