@@ -78,6 +78,7 @@ ANALYZE_SRCS := \
 	analyze/cmd_complete.c \
 	analyze/cmd_machines.c \
 	analyze/cmd_tlbdump.c \
+	analyze/word_code.c \
 	analyze/calibrate/chase.c \
 	analyze/calibrate/knee.c \
 	analyze/calibrate/plot.c \

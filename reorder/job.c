@@ -10,6 +10,7 @@
 #include "analyze/completion/unprofiled.h"
 #include "analyze/tlb/replay.h"
 #include "analyze/tlb/steady.h"
+#include "analyze/word_code.h"
 #include "collect/fetch/fetch.h"
 #include "collect/profile_sort.h"
 #include "collect/reader.h"
@@ -76,6 +77,19 @@ static int drop_other_trace(struct job *job)
 	return ret;
 }
 
+static int check_code(const struct job *job, const struct profile *p)
+{
+	const char *name = job->opts->profiles[0], *arch = symtab_arch(&job->image.symtab);
+
+	if (!is_other_code(&job->image, p))
+		return 0;
+	if (!job->opts->force)
+		return error("cannot use '%s': its call sites are not those of %s code, it is of another architecture%s",
+			     name, arch, job->opts->unattended ? "" : " (--force uses its names)");
+	warn("the call sites of '%s' are not those of %s code: it is of another architecture", name, arch);
+	return 0;
+}
+
 static int read_profile(struct job *job)
 {
 	const struct job_options *o = job->opts;
@@ -93,6 +107,8 @@ static int read_profile(struct job *job)
 		error("cannot use '%s': it has no kernel samples", o->profiles[0]);
 		goto out;
 	}
+	if (check_code(job, &in))
+		goto out;
 	if (o->as_seen) {
 		job->profile = in;
 		return 0;

@@ -55,3 +55,23 @@ holds() {
 		"$BATS_FILE_TMPDIR/ppc405/report.txt"
 	grep -Eq '^          [0-9.]+ % to [0-9.]+ % of the run, were each instruction a cycle$' "$BATS_FILE_TMPDIR/ppc405/report.txt"
 }
+
+@test "a profile of another architecture is told by its call sites" {
+	cd "$BATS_FILE_TMPDIR"
+	sample=$BATS_TEST_DIRNAME/../samples
+	[ -e x86 ] || xz -dc "$sample/linux-6.1-x86_64/vmlinux.xz" > x86
+	zstd -dqc "$sample/linux-6.1-x86_64/perf.data.zst" | "$HOTTEXT" collect -q --vmlinux x86 -o x86.hot -
+	"$HOTTEXT" collect -q --vmlinux vmlinux "$sample/linux-6.1-ppc405/work.fetch" -o ppc.hot
+	for pair in "vmlinux x86 ppc" "x86 ppc x86_64"; do
+		read -r kernel profile arch <<< "$pair"
+		status=0
+		"$HOTTEXT" optimize -q --effort 1 --machine generic-4k-32 "$kernel" "$profile.hot" -o other 2> err || status=$?
+		[ "$status" -eq 1 ]
+		[ "$(cat err)" = "hottext: cannot use '$profile.hot': its call sites are not those of $arch code, it is of another architecture (--force uses its names)" ]
+		[ ! -e other ]
+		"$HOTTEXT" analyze --force --machine generic-4k-32 "$kernel" "$profile.hot" 2> err > out
+		grep -qxF "hottext: warning: the call sites of '$profile.hot' are not those of $arch code: it is of another architecture" err
+	done
+	"$HOTTEXT" analyze -q --machine generic-4k-32 vmlinux ppc.hot > out
+	"$HOTTEXT" analyze -q --machine generic-4k-32 x86 x86.hot > out
+}
