@@ -163,10 +163,14 @@ make_perf() {
 	make_perf
 	echo before > perf.data
 	run=("$HOTTEXT" record perf --perf ./perf -e cycles:k)
-	says 1 "cannot keep 'perf.data' as 'perf.data.old': Permission denied" "$base/inject" rename EACCES 1 "${run[@]}"
-	[ "$(cat perf.data)" = before ]
-	says 1 "cannot write 'perf.data': Permission denied" "$base/inject" rename EACCES 2 "${run[@]}"
-	[ "$(cat perf.data)" = before ]
+	stays() {	# stays CALL MESSAGE: where that renaming fails, the recording has the name told
+		"$base/inject" rename EACCES "$1" "${run[@]}" > out 2> err || [ $? -eq 1 ]
+		[[ $(cat err) =~ ^"hottext: $2: Permission denied; the recording is 'perf.data."(......)"'"$ ]]
+		[ "$(head -c 8 "perf.data.${BASH_REMATCH[1]}")" = PERFILE2 ]
+		[ "$(cat perf.data)" = before ]
+	}
+	stays 1 "cannot keep 'perf.data' as 'perf.data.old'"
+	stays 2 "cannot write 'perf.data'"
 	[ ! -e perf.data.old ]
 	says 1 "cannot run './none': No such file or directory" "${run[@]}" -- ./none
 	[ "$(cat perf.data)" = before ]

@@ -124,6 +124,31 @@ perf.data.old
 there" ]
 }
 
+@test "record perf: a recording that cannot have its name stays under another, which is told" {
+	hottext=$(realpath "$HOTTEXT")
+	# The command of this one is what happens meanwhile.
+	sed '/^exit/i eval "${@: -1}"' "$T/perf" >"$T/busy"
+	chmod +x "$T/busy"
+	mkdir "$T/w"
+	cd "$T/w"
+	stays() {	# stays MESSAGE ARGS...
+		local said=$1
+		shift
+		run "$hottext" record perf --perf ../busy -e cycles:k "${@:1:$#-1}" -- test "${!#}"
+		[ "$status" -eq 1 ]
+		[[ $output =~ ^"hottext: $said; the recording is '"([^\']*)"'"$ ]]
+		grep -aq PERFILE2 "${BASH_REMATCH[1]}"
+		rm "${BASH_REMATCH[1]}"
+	}
+	echo before >perf.data
+	stays "cannot keep 'perf.data' as 'perf.data.old': Is a directory" 'mkdir perf.data.old'
+	[ "$(cat perf.data)" = before ]
+	stays "cannot write 'out': Is a directory" -o out 'mkdir out'
+	rm -r perf.data.old
+	[ "$(ls -d -- *)" = "out
+perf.data" ]
+}
+
 @test "record perf: passes the command's status through" {
 	STATUS=5 run "$HOTTEXT" record perf --perf "$T/perf" -e cycles:k -o "$T/out" -- false
 	[ "$status" -eq 5 ]

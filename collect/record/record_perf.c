@@ -113,25 +113,27 @@ static int check_finished(const char *file, const char *name)
 		     verbosity > 0 ? "" : " (-v shows what it says)");
 }
 
-static int cannot_keep(const char *path, const char *old, int err)
-{
-	return error("cannot keep '%s' as '%s': %s", path, old, strerror(err));
-}
-
 /* As perf does, keep the recording that has the default name; it is back where the new one cannot take its place. */
 static int commit(struct outfile *out, const char *old)
 {
 	struct stat st;
+	bool keep = old && !stat(out->path, &st) && st.st_size;
+	int ret = 0;
 
-	if (!old || stat(out->path, &st) || !st.st_size)
+	if (!out->tmp)
 		return outfile_commit(out);
-	if (rename(out->path, old))
-		return cannot_keep(out->path, old, errno);
-	char *path = xstrdup(out->path);
-	int ret = outfile_commit(out);
-	if (ret)
-		rename(old, path);
-	free(path);
+	if (keep && rename(out->path, old)) {
+		ret = error("cannot keep '%s' as '%s': %s; the recording is '%s'", out->path, old, strerror(errno),
+			    out->tmp);
+	} else if ((fsync(fileno(out->fp)) && errno != EINVAL) || rename(out->tmp, out->path)) {
+		ret = error("cannot write '%s': %s; the recording is '%s'", out->path, strerror(errno), out->tmp);
+		if (keep)
+			rename(old, out->path);
+	}
+	/* What may have taken hours stays, under either name. */
+	temp_forget(out->tmp);
+	free(out->tmp);
+	out->tmp = NULL;
 	return ret;
 }
 
@@ -150,7 +152,7 @@ static int run_perf(const char *event, int argc, char **argv)
 	if (!o.out && out.tmp)
 		old = xasprintf("%s.old", out.path);
 	if (old && !stat(old, &st) && S_ISDIR(st.st_mode)) {	/* before anything is recorded in vain */
-		cannot_keep(name, old, EISDIR);
+		error("cannot keep '%s' as '%s': %s", name, old, strerror(EISDIR));
 		goto out_file;
 	}
 	const char *file = out.tmp ? out.tmp : out.path;
