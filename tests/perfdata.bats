@@ -152,6 +152,38 @@ counts() {
 	cmp "$DIR/one" "$DIR/two"
 }
 
+@test "a folder of more files than may be open at once" {
+	mkdir "$DIR/many"
+	perl -e '
+		my ($dir, @part) = @ARGV;
+		open(my $in, "<:raw", "$dir/perf.data"); local $/; my $data = <$in>;
+		my ($at, $size) = unpack("Q<2", substr($data, 40, 16));
+		for (my ($nr, $end) = (0, $at + $size); $at < $end; ) {
+			my ($type, $misc, $len) = unpack("L<S<S<", substr($data, $at, 8));
+			if ($type == 9) {
+				$part[$nr++ % 100] .= substr($data, $at, $len);
+				substr($data, $at, 4) = pack("L<", 200);
+			}
+			$at += $len;
+		}
+		sub put { open(my $out, ">:raw", shift); print $out shift; }
+		put("$dir/many/data", $data);
+		put("$dir/many/data.$_", $part[$_]) for 0..99;
+	' "$DIR"
+	collect -q -o "$DIR/one" "$DIR/perf.data"
+	(ulimit -Sn 50; collect -q -o "$DIR/all" "$DIR/many")
+	cmp "$DIR/one" "$DIR/all"
+	# No more to be had: one after the other. All of them fit in the window that sorts.
+	(ulimit -n 50; collect -q -o "$DIR/turns" "$DIR/many")
+	cmp "$DIR/one" "$DIR/turns"
+	# What cannot be opened is told once, either way.
+	ln -sf nowhere "$DIR/many/data.20"
+	ln -sf nowhere "$DIR/many/data.70"
+	(ulimit -n 50; refuses "its data.20: No such file or directory (--force uses the others)" "$DIR/many")
+	(ulimit -n 50; collect --force -o "$DIR/turns" "$DIR/many") 2>"$DIR/err"
+	[ "$(grep -c 'its data.[27]0 is lost' "$DIR/err")" -eq 2 ]
+}
+
 @test "a perf.data of another architecture" {
 	LC_ALL=C sed 's/x86_64\x00/ppc64e\x00/' "$DIR/perf.data" > "$DIR/arch.data"
 	refuses "it was recorded on ppc64e, '.*' is for x86_64" "$DIR/arch.data"

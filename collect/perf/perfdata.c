@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -454,18 +455,29 @@ struct part {
 	bool done;
 };
 
-static int open_part(struct run *r, const char *dir, uint64_t n, struct part *part)
+/* 1: where it is one of many, and no more can be open at once. */
+static int open_part(struct run *r, const char *dir, uint64_t n, struct part *part, bool alone)
 {
 	char *path = xasprintf("%s/data.%llu", dir, (unsigned long long)n);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = errno;
 
 	free(path);
+	if (fd < 0 && err == EMFILE && !alone)
+		return 1;
 	if (fd < 0) {
 		part->done = true;
-		return part_lost(r, dir, n, errno);
+		return part_lost(r, dir, n, err);
 	}
 	perfdata_stream_init(&part->s, fd, NULL, 0, UINT64_MAX, r->d.swap);
 	return 0;
+}
+
+static void close_part(struct part *part)
+{
+	if (!part->s.buf)
+		return;
+	close(part->s.fd);
+	perfdata_stream_release(&part->s);
 }
 
 /* All at once, a piece of the one that is the furthest behind at a time: sorting wants no more. */
@@ -490,11 +502,38 @@ static int walk_parts(struct run *r, struct part *parts, size_t nr)
 	return ret;
 }
 
+/* One after the other: what followed what is then as good as the window of those that sort. */
+static int walk_in_turn(struct run *r, const char *dir, const uint64_t *numbers, struct part *parts, size_t nr)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && ret >= 0; i++) {
+		if (!parts[i].done)
+			ret = open_part(r, dir, numbers[i], &parts[i], true);
+		if (!ret)
+			ret = walk_parts(r, &parts[i], 1);
+		close_part(&parts[i]);
+	}
+	return ret;
+}
+
+/* As many files as there may be processors, where the system lets us. */
+static void allow_files(void)
+{
+	enum { MAX_FILES = 1 << 12 };
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= MAX_FILES)
+		return;
+	l.rlim_cur = l.rlim_max < MAX_FILES ? l.rlim_max : MAX_FILES;
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
 /* DIR/data.0, data.1 and so on, none of which may be missing. */
 static int read_parts(struct run *r, const char *dir)
 {
 	uint64_t *numbers, next = 0;
-	size_t nr, opened = 0;
+	size_t nr;
 	int ret = 0;
 
 	if (!list_parts(dir, &numbers, &nr))
@@ -502,20 +541,18 @@ static int read_parts(struct run *r, const char *dir)
 	struct part *parts = xcalloc(nr, sizeof(*parts));
 	if (!nr && r->d.is_dir)
 		ret = part_lost(r, dir, 0, ENOENT);
-	for (size_t i = 0; i < nr && !ret; next = numbers[i++] + 1) {
+	for (size_t i = 0; i < nr && !ret; next = numbers[i++] + 1)
 		if (numbers[i] != next)
 			ret = part_lost(r, dir, next, ENOENT);
-		if (!ret)
-			ret = open_part(r, dir, numbers[i], &parts[opened++]);
-	}
+	allow_files();
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = open_part(r, dir, numbers[i], &parts[i], false);
 	if (!ret)
 		ret = walk_parts(r, parts, nr);
-	for (size_t i = 0; i < opened; i++) {
-		if (!parts[i].s.buf)
-			continue;
-		close(parts[i].s.fd);
-		perfdata_stream_release(&parts[i].s);
-	}
+	for (size_t i = 0; i < nr; i++)
+		close_part(&parts[i]);
+	if (ret > 0)
+		ret = walk_in_turn(r, dir, numbers, parts, nr);
 	free(parts);
 	free(numbers);
 	return ret;
