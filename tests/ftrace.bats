@@ -293,6 +293,27 @@ kernel_stack - - - 5 5 5 0 0" ]
 	done
 }
 
+@test "trace.dat: what only looks like the begin of a table takes no time" {
+	command -v trace-cmd || skip "no trace-cmd"
+	trace-cmd convert -i $data/graph.dat -o "$dir/v6" --file-version 6 > "$dir/log" 2>&1
+	marks() {	# marks N: so many of them behind the symbols, in whole pages
+		perl -0777 -pe '
+			BEGIN { $marks = "flyrecord\0" x shift; $marks .= "\n" x (-length($marks) & 4095); }
+			s/(.{4})((?:[0-9a-f]{16} . [^\n]+\n){100,})/pack("L<", unpack("L<", $1) + length($marks)) . $2 . $marks/se;
+			s/(.*flyrecord\0)(.{8})/$1 . pack("Q<", unpack("Q<", $2) + length($marks))/se;
+		' "$1" "$dir/v6" > "$dir/marks"
+	}
+	marks 1500000
+	(ulimit -t 3; collect_to out "$dir/marks")
+	collect_to one "$dir/v6"
+	cmp "$dir/one" "$dir/out"
+	marks 60
+	cat $data/lost.dat >> "$dir/marks"
+	collect_to out "$dir/marks"
+	cmp "$dir/one" "$dir/out"
+	grep -q "a second recording in it is not read" "$dir/out.err"
+}
+
 @test "trace.dat from standard input and compressed once more" {
 	"$HOTTEXT" collect -q - < $data/graph.dat > "$dir/out"
 	cmp $data/graph.dat.hot "$dir/out"

@@ -231,11 +231,12 @@ static bool begins_with(const struct tracedat7 *t, uint64_t off, const char *wha
 /* Each further buffer has a table behind the pages of the one before; without pages they stand together. */
 static uint64_t find_end6(struct pages *h)
 {
+	enum { MAX_STRAYS = 64 };	/* marks that no table follows: each costs a read */
 	uint64_t end = 0, pos = find_table(h, 0);
 
-	while (pos)
+	for (int strays = 0; pos;)
 		if (!read_table(h, pos)) {
-			pos = end ? 0 : find_table(h, pos);
+			pos = end || ++strays > MAX_STRAYS ? 0 : find_table(h, pos);
 		} else {
 			end = h->end;
 			pos = begins_with(&h->t, end, mark, sizeof(mark)) ? end + sizeof(mark) : 0;
