@@ -148,6 +148,39 @@ func vfs_read 0 2" ]
 	grep -qx 'call ksys_read - vfs_read 42' "$dir/out"
 }
 
+@test "calls told once, whatever they begin, end or interrupt, are as many told one by one" {
+	names="do_syscall_64 syscall_enter_from_user_mode __x64_sys_read vfs_read irq_enter_rcu __sysvec_x irq_exit_rcu
+		exit_to_user_mode_prepare handle_mm_fault exc_page_fault schedule_tail do_task_dead 0xffffffff81000000"
+	echo '# tracer: function' | tee "$dir/once" > "$dir/each"
+	for f in $names; do
+		for caller in $names; do
+			line="x-7 [000] ..... 1.0: $f <-$caller"
+			echo "$line (repeats: 3, last_ts: 1)" >> "$dir/once"
+			printf '%s\n' "$line" "$line" "$line" >> "$dir/each"
+		done
+	done
+	line='x-7 [000] ..... 1.0: dput <-dput'	# deeper than any stack
+	echo "$line (repeats: 3000, last_ts: 1)" >> "$dir/once"
+	yes "$line" | head -n 3000 >> "$dir/each"
+	collect_to out "$dir/once"
+	collect_to all "$dir/each"
+	cmp "$dir/out" "$dir/all"
+	diff "$dir/out.err" "$dir/all.err"
+}
+
+@test "many calls told at once take no longer than one" {
+	repeats() {	# repeats FUNC CALLER
+		{ echo '# tracer: function'
+		  yes "x-7 [000] ..... 1.0: $1 <-$2 (repeats: 65535, last_ts: 1)" | head -n 4000; } > "$dir/in"
+		(ulimit -t 6; collect_to out "$dir/in")
+		grep -qx "func $1 0 $((4000 * 65535))" "$dir/out"
+	}
+	repeats vfs_read ksys_read
+	repeats dput dput
+	repeats vfs_read 0xffffffff81000000	# without a caller,
+	repeats irq_enter_rcu vfs_read		# and each a path
+}
+
 @test "trace.dat: func_repeats counts as often as it says" {
 	printf 'ffffffff%s\n' '81000000 T _text' '81000000 T _stext' '813d3a40 T f1' '813d4350 T f2' '82000000 T _etext' > "$dir/syms"
 	# An event's format by another's name: the count is how deep calls were nested.

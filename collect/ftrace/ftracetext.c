@@ -284,8 +284,7 @@ static void flush_call(struct run *r)
 	r->has_call = false;
 	r->functions += c->times;
 	r->functions_resolved += c->resolved ? c->times : 0;
-	for (uint32_t i = 0; i < c->times; i++)
-		funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
+	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off, c->times);
 }
 
 static bool take_event(struct run *r, char *line)

@@ -11,6 +11,7 @@ enum {
 	MAX_DEPTH = 1024,	/* far above the kernel's return stack */
 	MAX_CPUS = 1 << 16,	/* and NR_CPUS */
 	MAX_PIECES = 16,
+	MAX_AGAIN = 1 << 22,	/* takes a second; further ones are in no path of their own */
 };
 
 /* What a function's name says of the path it is met in. */
@@ -439,22 +440,20 @@ static void call_from_outside(struct funcgraph *g, struct fg_task *t, uint32_t f
 		walk_on(g, t, caller);
 }
 
-void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller,
-		    uint32_t off)
+/* Entry code at the bottom of the stack calls again: in the same path, or in the next. */
+static bool calls_anew(struct funcgraph *g, const struct fg_task *t, uint32_t func)
 {
-	struct fg_task *t = get_task(g, cpu, pid);
-	uint32_t depth = t->nr_frames;
+	return t->nr_paths && (t->paths[0]->returning || trait_of(g, func) == TRAIT_SYSCALL_ENTRY);
+}
+
+static void walk_call(struct funcgraph *g, struct fg_task *t, uint32_t func, uint32_t caller)
+{
+	uint32_t depth = caller == INDEX_NONE ? 0 : t->nr_frames;
 
 	settle(g, t);
-	if (func == INDEX_NONE)
-		return;
-	profile_add_entries(g->p, func, 1);
-	if (caller != INDEX_NONE)
-		profile_add_call(g->p, caller, off, func, 1);
-	while (depth && (caller == INDEX_NONE || t->frames[depth - 1].func != caller))
+	while (depth && t->frames[depth - 1].func != caller)
 		depth--;
-	/* Entry code at the bottom of the stack calls again: in the same path, or in the next. */
-	if (depth == 1 && t->nr_paths && (t->paths[0]->returning || trait_of(g, func) == TRAIT_SYSCALL_ENTRY))
+	if (depth == 1 && calls_anew(g, t, func))
 		depth = 0;
 	if (depth)
 		pop_to(g, t, depth);
@@ -466,6 +465,35 @@ void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t fu
 		begin(g, t, func);
 	else
 		walk_on(g, t, func);
+}
+
+/* Whether the call that was just walked, once more, would leave all as it is; a recursion does where it is too deep. */
+static bool is_settled(struct funcgraph *g, const struct fg_task *t, uint32_t func, uint32_t caller)
+{
+	uint32_t nr = t->nr_frames;
+
+	return !t->ended && nr >= 2 && !t->frames[nr - 1].begins_path && t->frames[nr - 2].func == caller &&
+	       caller != INDEX_NONE && (caller != func || nr > MAX_DEPTH + 1) && (nr > 2 || !calls_anew(g, t, func)) &&
+	       !interrupts(t, trait_of(g, func));
+}
+
+void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller,
+		    uint32_t off, uint32_t times)
+{
+	if (!times)
+		return;
+	struct fg_task *t = get_task(g, cpu, pid);
+
+	if (func == INDEX_NONE) {
+		settle(g, t);
+		return;
+	}
+	profile_add_entries(g->p, func, times);
+	if (caller != INDEX_NONE)
+		profile_add_call(g->p, caller, off, func, times);
+	walk_call(g, t, func, caller);
+	for (; times > 1 && g->again < MAX_AGAIN && !is_settled(g, t, func, caller); times--, g->again++)
+		walk_call(g, t, func, caller);
 }
 
 void funcgraph_lost(struct funcgraph *g, uint32_t cpu)

@@ -33,6 +33,7 @@ struct funcgraph {
 	uint32_t nr_spare, alloc_spare;
 	uint8_t *traits;		/* [func]: what its name says of paths; 0: not asked yet */
 	uint32_t alloc_traits;
+	uint32_t again;			/* calls walked, of those that were told as many at once */
 	uint64_t paths;			/* whole paths added */
 	uint64_t broken;		/* paths dropped: an entry or exit of theirs is missing */
 };
@@ -53,11 +54,11 @@ void funcgraph_exit(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t de
 
 /*
  * From tracers that tell entries and callers but no exits: func was called at off
- * of caller (INDEX_NONE: not known). Where the caller is among the functions
- * open, those above it have been left.
+ * of caller (INDEX_NONE: not known), so many times in a row. Where the caller is
+ * among the functions open, those above it have been left.
  */
 void funcgraph_call(struct funcgraph *g, uint32_t cpu, uint32_t pid, uint32_t func, uint32_t caller,
-		    uint32_t off);
+		    uint32_t off, uint32_t times);
 
 /* What was taken for pid 0 on that CPU up to now was this task. */
 void funcgraph_name_task(struct funcgraph *g, uint32_t cpu, uint32_t pid);

@@ -157,8 +157,7 @@ static void flush_call(struct run *r)
 	r->has_call = false;
 	r->used[KIND_FUNCTION] += c->times;
 	r->resolved[KIND_FUNCTION] += c->resolved ? c->times : 0;
-	for (uint32_t i = 0; i < c->times; i++)
-		funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off);
+	funcgraph_call(&r->graph, c->cpu, c->pid, c->func, c->caller, c->off, c->times);
 }
 
 /* caller[] holds size addresses; older kernels fill a fixed array up to one that is ~0. */

@@ -36,7 +36,7 @@ static int tear_down(void **state)
 
 /*
  * Events as text: "name{" and "name;" enter, the latter leaves at once; "}" leaves;
- * "@N" is task N from here on, "%N" CPU N, "!" events lost. "f<g" is a function event.
+ * "@N" is task N from here on, "%N" CPU N, "!" events lost. "f<g" is a function event, "f<g*N" that many.
  */
 static void play(const char *text)
 {
@@ -55,8 +55,13 @@ static void play(const char *text)
 		} else if (*s == '}') {
 			funcgraph_exit(&graph, cpu, pid, --depth[pid]);
 		} else if (caller) {
+			char *times = strchr(s, '*');
+
 			*caller++ = '\0';
-			funcgraph_call(&graph, cpu, pid, profile_func(&profile, s), profile_func(&profile, caller), 8);
+			if (times)
+				*times++ = '\0';
+			funcgraph_call(&graph, cpu, pid, profile_func(&profile, s), profile_func(&profile, caller), 8,
+				       times ? (uint32_t)atoi(times) : 1);
 		} else {
 			s[strlen(s) - 1] = '\0';
 			funcgraph_entry(&graph, cpu, pid, depth[pid], profile_func(&profile, s), PROFILE_OFF_UNKNOWN);
@@ -220,7 +225,7 @@ static void test_function(void **state)
 	(void)state;
 	play("x64_sys_call<do_syscall_64 __x64_sys_read<do_syscall_64 ksys_read<do_syscall_64 vfs_read<ksys_read "
 	     "irq_enter_rcu<common_interrupt __common_interrupt<common_interrupt tick<__common_interrupt "
-	     "copy<vfs_read find_vma<do_user_addr_fault fsnotify<vfs_read "
+	     "copy<vfs_read find_vma<do_user_addr_fault fsnotify<vfs_read*3 "
 	     "exit_to_user_mode_prepare<syscall_exit_to_user_mode "
 	     "x64_sys_call<do_syscall_64 __x64_sys_getpid<do_syscall_64");
 	want("path syscall __x64_sys_read 1 __x64_sys_read copy do_syscall_64 exit_to_user_mode_prepare fsnotify ksys_read "
@@ -229,6 +234,7 @@ static void test_function(void **state)
 	want("path exception do_user_addr_fault 1 do_user_addr_fault find_vma\n", true);
 	want("call ksys_read 8 vfs_read 1\n", false);
 	want("call ksys_read 0x8 vfs_read 1\n", true);
+	want("call vfs_read 0x8 fsnotify 3\n", true);
 }
 
 int main(void)
