@@ -342,3 +342,12 @@ left out (perf script without --deltatime tells them)" ]
 		grep -q '1 samples, 0 kernel,' "$dir/out.err"
 	done
 }
+
+@test "lines without end: a mebibyte of what branches are made of" {
+	for piece in /P/- 'a)/' '(/+0x1' a+0x1 +0xa; do for end in '' +0x10/main+0x0/P/-/-/0; do
+		printf 'cat  100 [000]    10.000000:     1000 cycles:  ffffffff81001110 vfs_read+0x10 ([kernel.kallsyms])\n ' > "$dir/text"
+		yes -- "$piece" | head -c 1048576 | tr -d '\n' >> "$dir/text"
+		echo "q$end" >> "$dir/text"
+		timeout 100 "$HOTTEXT" collect -q "$dir/text" -o "$dir/out" 2> "$dir/err" || [ $? -eq 1 ] || { echo "$piece"; return 1; }
+	done; done
+}

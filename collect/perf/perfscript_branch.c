@@ -2,6 +2,7 @@
 #include "perfscript_line.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 #include "lib/number.h"
@@ -21,15 +22,18 @@ static char *behind_mark(char *s, bool first_three)
 
 char *perfscript_marks(char *s, char **end)
 {
-	for (; (s = strchr(s, '/')); s++) {
-		char *p = s;
+	while ((s = strchr(s, '/'))) {
+		char *p = s, *at = s;
 
-		for (int nr = 0; p && (nr < 3 || *p == '/'); nr++)
+		for (int nr = 0; p && (nr < 3 || *p == '/'); nr++) {
+			at = p;
 			p = *p == '/' ? behind_mark(p + 1, nr < 3) : NULL;
+		}
 		if (p) {
 			*end = p;
 			return s;
 		}
+		s = at + (*at == '/');	/* what begins before there ends there, too */
 	}
 	return NULL;
 }
@@ -37,11 +41,12 @@ char *perfscript_marks(char *s, char **end)
 /* Where the "(dso)" begins that ends the text before end, with the blanks before it; end when there is none. */
 static char *before_dso(char *s, char *end)
 {
+	char *from = end - s > PATH_MAX ? end - PATH_MAX : s;
 	int depth = 0;
 
 	if (end == s || end[-1] != ')')
 		return end;
-	for (char *p = end; p > s;) {
+	for (char *p = end; p > from;) {
 		p--;
 		depth += *p == ')' ? 1 : *p == '(' ? -1 : 0;
 		if (depth)
@@ -122,9 +127,12 @@ static bool is_known(const struct symtab *syms, char *s, char *end)
  */
 static char *split_names(char *s, char *first, char *last, char *end, const struct symtab *syms)
 {
+	enum { LONGEST = 2 * 512 };	/* KSYM_NAME_LEN, of both names */
 	char *found = NULL, *only = NULL;
 	int nr_found = 0, nr = 0;
 
+	if (end - (s ? s : first) > LONGEST)
+		return NULL;
 	for (char *p = first; p <= last; p++) {
 		if (isdigit((unsigned char)*p))
 			continue;
