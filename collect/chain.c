@@ -123,6 +123,11 @@ bool chain_is_known(const struct chain *c, uint32_t func)
 	return func != INDEX_NONE && (func >= c->alloc_roots || !(c->roots[func] & ONLY_NAME));
 }
 
+void chain_only_name(struct chain *c, uint32_t func)
+{
+	*root_slot(c, func) |= ONLY_NAME;
+}
+
 struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
 				      bool is_return)
 {
@@ -144,7 +149,7 @@ struct chain_frame chain_resolve_name(struct chain *c, const char *name, const c
 		off--;
 	uint32_t func = module ? profile_module_func(c->profile, name, module) : profile_func(c->profile, name);
 	if (c->syms)
-		*root_slot(c, func) |= ONLY_NAME;
+		chain_only_name(c, func);
 	return (struct chain_frame){ func, off < PROFILE_MAX_BYTES ? (uint32_t)off : PROFILE_OFF_UNKNOWN };
 }
 
@@ -158,7 +163,8 @@ static enum root_kind root_of(struct chain *c, uint32_t func)
 	return (*slot & ~ONLY_NAME) - 1;
 }
 
-bool chain_is_interruption(struct chain *c, uint32_t func)
+/* By an interrupt or exception entry, or what it calls first. */
+static bool is_interruption(struct chain *c, uint32_t func)
 {
 	enum root_kind kind = root_of(c, func);
 
@@ -167,7 +173,7 @@ bool chain_is_interruption(struct chain *c, uint32_t func)
 
 bool chain_cuts(struct chain *c, uint32_t inner, uint32_t outer)
 {
-	return chain_is_interruption(c, inner) && !chain_is_interruption(c, outer);
+	return is_interruption(c, inner) && !is_interruption(c, outer);
 }
 
 /*

@@ -112,14 +112,9 @@ struct chain_frame chain_resolve(struct chain *c, uint64_t addr, bool is_return)
 struct chain_frame chain_resolve_name(struct chain *c, const char *name, const char *module, uint64_t off,
 				      bool is_return);
 
-/* Whether it counts as resolved: not a mere name that syms lack, or have several times. */
+/* Whether it counts as resolved: not a mere name that syms lack, or have several times; only_name says that it is one. */
 bool chain_is_known(const struct chain *c, uint32_t func);
-
-/*
- * True when code of this function runs by interruption: an interrupt or exception
- * entry, or what it calls first.
- */
-bool chain_is_interruption(struct chain *c, uint32_t func);
+void chain_only_name(struct chain *c, uint32_t func);
 
 /* True when inner's function interrupted outer's: outer's address is exact, no return address. */
 bool chain_cuts(struct chain *c, uint32_t inner, uint32_t outer);

@@ -48,6 +48,7 @@ struct part {
 	struct chain chain;
 	struct profile_source more;	/* counts of lines beyond the one sample of each that the chain counts */
 	uint64_t in, out, behind;	/* addresses in functions, in none, of these close behind the text */
+	uint64_t named;			/* frames that are no addresses */
 };
 
 /* Stacks with addresses: taken for where the symbols have them, and for nowhere. */
@@ -298,6 +299,7 @@ static void add_frames(struct folded *x, bool unmarked, enum how how, uint32_t f
 		x->places[nr] = place_of(c, f, nr > 0);
 		if (nr && chain_cuts(c, x->places[nr - 1].func, x->places[nr].func))
 			x->places[nr] = place_of(c, f, false);
+		t->named += !f->raw;
 		if (f->raw)
 			count_address(x, t, f->off, x->places[nr].func != INDEX_NONE);
 	}
@@ -373,7 +375,7 @@ static int read_lines(struct folded *x, struct input *in, const struct collect_o
 /* Of one kernel in one place, most addresses are in the text of the symbols, and none is behind it. */
 static bool addresses_fit(const struct folded *x, const char *name, const char *vmlinux)
 {
-	uint64_t in = 0, out = 0, behind = 0;
+	uint64_t in = 0, out = 0, behind = 0, named = 0;
 
 	for (int unmarked = 0; unmarked < 2 - x->any_mark; unmarked++) {
 		const struct part *t = &x->parts[unmarked][PLACED];
@@ -381,10 +383,13 @@ static bool addresses_fit(const struct folded *x, const char *name, const char *
 		in += t->in;
 		out += t->out;
 		behind += t->behind;
+		named += t->named + x->parts[unmarked][NAMED].named;
 	}
 	if (out <= in && behind <= in / 100)
 		return true;
-	warn("'%s': %llu of %llu addresses are not in the text of '%s', which lay elsewhere (KASLR) or is another: "
+	/* Where most frames have names, those that have not are of modules, or of code made at run time. */
+	void (*say)(const char *, ...) = in + out < named ? detail : warn;
+	say("'%s': %llu of %llu addresses are not in the text of '%s', which lay elsewhere (KASLR) or is another: "
 	     "none of them is resolved", name, (unsigned long long)out, (unsigned long long)(in + out),
 	     vmlinux ? vmlinux : "the kernel");
 	return false;

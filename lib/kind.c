@@ -22,7 +22,7 @@ static const struct magic elf = { "ELF", "\177ELF", 0, 4 };
 static const struct magic packed[] = {
 	{ "gzip", "\037\213", 0, 2 },
 	{ "xz", "\3757zXZ", 0, 6 },
-	{ "bzip2", "BZh", 0, 3 },
+	{ "bzip2", "1AY&SY", 4, 6 },
 	{ "lz4", "\004\042\115\030", 0, 4 },
 	{ "zstd", "\050\265\057\375", 0, 4 },	/* last: kind_check_head() goes without */
 };
@@ -100,7 +100,7 @@ int kind_check_head(const char *name, const void *head, size_t len, const char *
 int kind_check_input(struct input *in, const char *wanted)
 {
 	size_t len;
-	const void *head = input_peek(in, 8, &len);
+	const void *head = input_peek(in, 16, &len);
 
 	return kind_check_head(input_name(in), head, len, wanted);
 }

@@ -679,6 +679,25 @@ fleet() {
 	cmp "$dir/one.hot" "$dir/piped.hot"
 }
 
+@test "folded: what begins as bzip2's name does is no bzip2" {
+	echo 'BZhao;entry_SYSCALL_64_after_hwframe_[k];vfs_read_[k] 12' > "$dir/in"
+	collect_to out "$dir/in"
+	grep -qx 'func vfs_read 12 0' "$dir/out"
+	echo text | bzip2 > "$dir/in.bz2"
+	refuses "cannot read '$dir/in.bz2': compressed by bzip2: unpack it first (zstd is read as it is)" "$dir/in.bz2"
+}
+
+@test "folded: an address among names is no reason to doubt the symbols" {
+	printf '%s\n' 'ffffffff81000000 T _stext' 'ffffffff81001000 T entry_SYSCALL_64_after_hwframe' \
+		'ffffffff81002000 T vfs_read' 'ffffffff81003000 T _etext' > "$dir/kallsyms"
+	echo 'a;entry_SYSCALL_64_after_hwframe_[k];vfs_read_[k];0xffffffffc0001234_[k] 2' > "$dir/in"
+	collect_to out --kallsyms "$dir/kallsyms" "$dir/in"
+	! grep -q 'KASLR' "$dir/out.err"
+	echo 'a;0xffffffff91001010_[k];0xffffffff91002010_[k] 2' > "$dir/in"
+	collect_to out --kallsyms "$dir/kallsyms" "$dir/in"
+	grep -q '2 of 2 addresses are not in the text of .* (KASLR)' "$dir/out.err"
+}
+
 @test "a profile's first line tells it by its fields" {
 	for line in 'call a 0x4 b 5' 'call a - b 5' 'touch a 0x10 5' 'source x - - - - 1 1 1 0 0' 'next 43ad24cf9812dc7c 43ad25cf9812de2f 5' \
 		'path db0c1b86238ca130 syscall vfs_read 3 do_syscall_64 vfs_read' 'path 4a1b6d7c5d3e2f10 chain a 1'; do

@@ -12,6 +12,12 @@ same() {	# same INPUT PROFILE TOTALS
 	[ "$(cat "$dir/out.err")" = "hottext: $3" ]
 }
 
+# sources ARG...: the lines of them
+sources() {
+	collect_to out "$@"
+	sed -nE 's/^source (ftrace|trace.dat) //p' "$dir/out"
+}
+
 @test "function_graph text: calls, paths, interrupts and tasks apart" {
 	same graph.txt graph.hot "262 samples, 262 kernel, 262 resolved, 0 unresolved, 0 lost"
 	grep -q ' interrupt __common_interrupt 2 ' "$dir/out"
@@ -275,10 +281,6 @@ call ksys_read - vfs_read 1" ]
 }
 
 @test "several events in one recording: a source for each with counts of its own, and what was lost told once" {
-	sources() {	# sources ARG...: the lines of them
-		collect_to out "$@"
-		sed -nE 's/^source (ftrace|trace.dat) //p' "$dir/out"
-	}
 	printf 'ffffffff%s\n' '80000000 T _text' '80000000 T _stext' '8116bfb0 T g1' '8116c100 T g2' '813d4350 T f1' \
 		'813d4400 T f2' '82000000 T _etext' > "$dir/syms"
 	# An event's format by another's name.
@@ -294,6 +296,16 @@ function_graph - - - 28 28 4 24 2" ]
 function_graph - - - 262 262 262 0 3
 kernel_stack - - - 5 5 5 0 0" ]
 	grep -q '^hottext: 385 samples, 385 kernel, 385 resolved, 0 unresolved, 3 lost$' "$dir/out.err"
+}
+
+@test "trace.dat: names of the recording that the symbols lack are unresolved, in stacks as in a graph" {
+	command -v trace-cmd || skip "no trace-cmd"
+	trace-cmd convert --compression none -i $data/graph.dat -o "$dir/graph.dat"
+	printf 'ffffffff%s\n' '71000000 T _stext' '71001000 T nobody' '71002000 T _etext' > "$dir/none"
+	[ "$(sources --kallsyms "$dir/none" "$dir/graph.dat")" = "function_graph - - - 205 205 0 205 0" ]
+	LC_ALL=C sed 's/name: kernel_stack/name: kernel_stock/' "$dir/graph.dat" |
+		LC_ALL=C sed '/name: funcgraph_entry/,/print fmt/{s/name: funcgraph_entry/name: kernel_stack /;s/long func;/long caller;/}' > "$dir/stacks.dat"
+	[ "$(sources --kallsyms "$dir/none" "$dir/stacks.dat")" = "kernel_stack - - - 205 205 0 205 0" ]
 }
 
 @test "trace.dat: instances" {

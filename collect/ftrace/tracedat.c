@@ -179,6 +179,8 @@ static void take_stack(struct run *r, const struct event *ev, const struct tep_r
 			continue;	/* ftrace's own trampoline */
 		if (n && chain_cuts(&r->chain, frames[n - 1].func, f->func))
 			f = place(r, addr);
+		if (f->func != INDEX_NONE && !f->resolved)
+			chain_only_name(&r->chain, f->func);
 		frames[n] = (struct chain_frame){ f->func, f->off };
 		n++;
 	}
