@@ -200,14 +200,17 @@ static int check_place(const char *dir)
 
 int plan_folder_check(const char *dir, const struct job_options *o, const char *lds)
 {
+	struct stat st;
+
 	if (check_place(dir))
 		return -1;
-	if (lds && access(lds, R_OK))
+	if (lds && (stat(lds, &st) || access(lds, R_OK)))
 		return error("cannot read '%s': %s", lds, strerror(errno));
+	if (lds && !S_ISREG(st.st_mode))
+		return error("cannot use '%s' as --lds: it is read twice, and is no regular file", lds);
 
 	bool ours = o->unattended || is_plan(dir);
 	char *paths[ARRAY_SIZE(names)];
-	struct stat st;
 	int ret = 0;
 
 	name_files(paths, dir);

@@ -178,6 +178,7 @@ interrupt() {
 	refuses "cannot read '$dir/map': not a link map of GNU ld or lld" --map "$dir/map"
 	refuses "no .text output section in '$DATA/lds/no-text.lds'" --lds "$DATA/lds/no-text.lds"
 	refuses "cannot read '$dir/nowhere': No such file or directory" --lds "$dir/nowhere"
+	refuses "cannot use '/dev/null' as --lds: it is read twice, and is no regular file" --lds /dev/null
 	refuses "unknown machine 'vax'; 'hottext machines' lists them" --machine vax
 }
 

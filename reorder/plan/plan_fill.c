@@ -499,7 +499,7 @@ static void fill_profile(struct plan *p, const struct profile *profile, const st
 			continue;
 		ALLOC_GROW(p->sources, p->nr_sources + 1, p->alloc_sources);
 		p->sources[p->nr_sources++] = (struct plan_source){
-			.reader = plan_string(p, s->reader ? s->reader : "-"),
+			.reader = plan_string(p, s->reader),
 			.event = plan_string(p, s->event ? s->event : "-"),
 			.host = plan_string(p, s->host ? s->host : "-"),
 			.release = plan_string(p, s->release ? s->release : "-"),

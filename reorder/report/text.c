@@ -277,6 +277,9 @@ bool report_saves_nothing(const struct plan *p, char *buf, size_t size)
 	double each = known ? (double)p->before.misses / (double)p->path_weight : p->before.estimate;
 	char n[FORMAT_MAX];
 
+	/* Beside samples, a trace's paths have no counts but shares. */
+	if (known && !plan_is_traced(p))
+		return false;
 	if (*p->machine.why_no_saving || !p->path_weight || each < 0 || each >= few)
 		return false;
 	if (known)
