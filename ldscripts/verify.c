@@ -137,7 +137,7 @@ static void find_units(struct check *c)
 
 static int64_t page_of(const struct check *c, uint64_t addr, bool planned)
 {
-	return plan_page_of(addr, planned ? c->p->text_start : c->img->text_start, c->p->machine.page_bytes);
+	return plan_entry_of(c->p, addr, planned ? c->p->text_start : c->img->text_start);
 }
 
 /* Init text, or head text in front of _stext: it runs on from _etext, wherever that comes to lie. */
@@ -363,6 +363,7 @@ static int compare_pages(const void *a, const void *b)
 /* Distinct pages of all that a path's units touch, planned or as they are. */
 static uint32_t path_pages(const struct check *c, const struct plan_path *path, bool planned)
 {
+	uint64_t in_page = c->p->machine.page_bytes - 1;
 	int64_t *pages = NULL;
 	uint32_t nr = 0, alloc = 0, distinct = 0;
 
@@ -374,11 +375,11 @@ static uint32_t path_pages(const struct check *c, const struct plan_path *path, 
 
 		for (uint32_t r = 0; r < u->nr_ranges; r++) {
 			const struct plan_range *range = &c->p->ranges[u->first_range + r];
-			int64_t last = page_of(c, addr + range->end - 1, plain);
 
-			for (int64_t page = page_of(c, addr + range->start, plain); page <= last; page++) {
+			/* From the start of one page to that of the next. */
+			for (uint64_t at = range->start; at < range->end; at = ((addr + at) | in_page) + 1 - addr) {
 				ALLOC_GROW(pages, nr + 1, alloc);
-				pages[nr++] = page;
+				pages[nr++] = page_of(c, addr + at, plain);
 			}
 		}
 	}

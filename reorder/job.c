@@ -269,7 +269,6 @@ int job_order(struct job *job)
 {
 	int ret = 0;
 	struct order_options o = { &job->machine, job->opts->effort };
-	uint64_t page = machine_entry_bytes(&job->machine);
 
 	/* Inside a build the signal is for the build: half a search must not pass for a plan there. */
 	if (!job->opts->unattended)
@@ -282,8 +281,8 @@ int job_order(struct job *job)
 		interrupt_release();
 	if (interrupted())
 		note("interrupted: the plan is the best found so far");
-	if (page > 4096) {
-		region_fit(&job->after, page, NULL);
+	if (machine_block_bytes(&job->machine) > 4096) {
+		region_fit(&job->after, &job->machine, NULL);
 		if (job->guard.seen)
 			guard_measure(&job->guard, &job->after);
 	}

@@ -15,22 +15,23 @@
 #include <stdint.h>
 
 struct layout;
+struct machine;
 
 struct region {
 	uint64_t start, end;	/* of all hot units, those of moved groups included; equal: nothing is hot */
-	uint64_t pages;		/* that it lies on */
+	uint64_t pages;		/* that it lies on, as the machine's entries count */
 	uint64_t growth;	/* bytes by which its alignment made the text longer */
 };
 
-/* Of a layout whose addresses are assigned. page_bytes: a power of two. */
-void region_init(struct region *r, const struct layout *l, uint64_t page_bytes);
+/* Of a layout whose addresses are assigned. */
+void region_init(struct region *r, const struct layout *l, const struct machine *m);
 
 /*
- * Align the first hot unit to a page where the region fits one but crosses into a second,
+ * Align the first hot unit to a page where the region fits one but lies on more,
  * unless the text grows by more than REGION_MAX_GROWTH; assigns the addresses anew.
  * Returns whether the region now lies on one page; r (may be NULL) says where it lies.
  */
-bool region_fit(struct layout *l, uint64_t page_bytes, struct region *r);
+bool region_fit(struct layout *l, const struct machine *m, struct region *r);
 
 enum { REGION_MAX_GROWTH = 3 };	/* per cent of the text */
 

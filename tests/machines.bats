@@ -149,6 +149,10 @@ planned() {
 		jq .before.pages "$dir/plan/plan.json")
 	after=$(jq .after.pages "$dir/plan/plan.json")
 	[ "$before" -le "$after" ]
+	# The plan tells where they are, and units go by the pages that paths go by.
+	[ "$(jq -c '.machine_details | [.block_bytes, .blocks_start, .blocks_end]' "$dir/plan/plan.json")" = \
+		'[2097152,"0xffffffc008200000","0xffffffc008600000"]' ]
+	[ "$(jq -c '[.units[].page_before] - [.paths[].pages_before[][0]]' "$dir/plan/plan.json")" = '[]' ]
 	# In pieces alone each function has one of its own.
 	[ "$(planned large --machine arm64-64k | jq '.[2]')" -gt "$before" ]
 	# The image's header tells the size of pages.

@@ -223,6 +223,35 @@ hostile() {
 	[[ $output == *"no path begins with 'nosuch'"* ]]
 }
 
+# Blocks of 16 KB with 4 KB at the edges, of which there is no text: pages of 16 KB.
+@test "report: a machine's blocks are one page each" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	jq '.machine_details.page_bytes = 16384' plan/plan.json >whole.json
+	jq '.machine_details += {block_bytes: 16384, blocks_start: .text_start, blocks_end: "0xffffffff81200000"}' \
+		plan/plan.json >blocks.json
+	for plan in whole blocks; do
+		"$HOTTEXT" report --syscall read -o $plan.dot $plan.json
+		"$HOTTEXT" report -o $plan.html $plan.json
+		"$HOTTEXT" report $plan.json >$plan.txt
+		grep -o '[0-9]* pages of' $plan.dot >$plan.pages
+		grep -o '^region .* pages of' $plan.txt >>$plan.pages
+	done
+	cmp whole.pages blocks.pages
+	[ "$(wc -l <blocks.pages)" -eq 3 ]
+	grep -q '(text in 16 KB pages, 4 KB at the edges, ' blocks.txt
+	grep -q '^hot pages of 16 KB and 4 KB ' blocks.txt
+	grep -q 'mapped by 16 KB pages, 4 KB at the edges\.' blocks.html
+	grep -q '>this machine<' whole.html
+	run -1 grep '>this machine<' blocks.html
+	# In one block, and too large for a page of the edges.
+	jq '.machine_details.block_bytes = 2097152' blocks.json >one.json
+	run -0 "$HOTTEXT" report one.json
+	[[ $output == *"that moved lie on one page of 2 MB"* ]]
+	run -0 "$HOTTEXT" report --diff plan one.json
+	[[ $output == *"differ in page size"* ]]
+	[[ $("$HOTTEXT" explain one.json vfs_write | grep 'page 0 (of 2 MB and 4 KB') ]]
+}
+
 @test "report: --diff tells what changed" {
 	mkdir other
 	awk -v functions=420 -v pages=80 -v roots=14 -f "$HERE/plan.awk" /dev/null >other/plan.json

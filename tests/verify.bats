@@ -126,6 +126,27 @@ has() {
 		{ echo "$output"; false; }
 }
 
+# Pages of 1 KB, but whole ones of 4 KB count as one: what it says is what it says of 4 KB.
+@test "pages of a machine's blocks are one entry" {
+	command -v jq >/dev/null || skip "jq is not installed"
+	local i order
+	for i in {1..40}; do section .text.f$i f$i 5000; done | object fs/xfs/file.o
+	kernel_link old
+	order=$(for i in {40..1}; do echo f$i; done)
+	printf '*(.text.%s)\n' $order > plan/hottext.ld
+	HOTTEXT_PLAN=plan kernel_link planned
+	# shellcheck disable=SC2046
+	write_plan $(for i in $order; do echo $i:fs/xfs/file.o:.text.$i; done) > plan/plan.json
+	jq '.machine_details += {page_bytes: 1024, block_bytes: 4096, blocks_start: .text_start,
+		blocks_end: "0xffffffff81100000"} | .units[] |= (.page *= 4 | .page_before *= 4)' plan/plan.json > blocks.json
+	for i in planned old; do
+		"$HOTTEXT" verify --all plan $i > whole || true
+		"$HOTTEXT" verify --all blocks.json $i > blocks || true
+		diff whole blocks
+	done
+	grep '^entries .*, planned 1.00; 0 of 1 paths as planned' blocks
+}
+
 @test "a function that grew shifts what follows" {
 	{ section .text.xfs_read xfs_read 9000; section .text.helper helper 70; section .noinstr.text nmi_a 16; } |
 		object fs/xfs/file.o

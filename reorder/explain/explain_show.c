@@ -40,7 +40,7 @@ static void put_place(const struct explanation *e, FILE *fp)
 	const struct plan_unit *u = &p->units[e->at.unit];
 	char page[FORMAT_MAX];
 	uint64_t off = e->at.function == INDEX_NONE ? 0 : p->functions[e->at.function].off;
-	uint64_t before = u->addr_before + off, after = u->addr + off, size = p->machine.page_bytes;
+	uint64_t before = u->addr_before + off, after = u->addr + off;
 
 	fprintf(fp, "  unit      ");
 	put_text(fp, u->section, 0);
@@ -51,8 +51,8 @@ static void put_place(const struct explanation *e, FILE *fp)
 	fprintf(fp, ", %" PRIu32 " bytes, aligned to %" PRIu32 ", group ", u->size, u->align);
 	put_text(fp, u->group ? u->group : "-", 0);
 	fprintf(fp, "\n  before    0x%" PRIx64 ", page %" PRId64 " (of %s, from _stext)\n", before,
-		plan_page_of(before, p->text_start, size), format_bytes(page, size));
-	fprintf(fp, "  after     0x%" PRIx64 ", page %" PRId64 "\n", after, plan_page_of(after, p->text_start, size));
+		plan_entry_of(p, before, p->text_start), format_page_size(page, &p->machine));
+	fprintf(fp, "  after     0x%" PRIx64 ", page %" PRId64 "\n", after, plan_entry_of(p, after, p->text_start));
 	fprintf(fp, "  %-9s ", u->moved ? "moved" : "not moved");
 	put_text(fp, u->why, 0);
 	fputc('\n', fp);

@@ -97,6 +97,39 @@ int64_t plan_page_of(uint64_t addr, uint64_t text_start, uint64_t page_bytes)
 	return page_number(addr, text_start, page_bytes);
 }
 
+/* Pages [*first, *end) are blocks of so many. */
+static int64_t block_pages(const struct plan *p, int64_t *first, int64_t *end)
+{
+	const struct plan_machine *m = &p->machine;
+
+	*first = page_number(m->blocks_start, p->text_start, m->page_bytes);
+	*end = page_number(m->blocks_end, p->text_start, m->page_bytes);
+	return m->block_bytes ? (int64_t)(m->block_bytes / m->page_bytes) : 1;
+}
+
+int64_t plan_entry_of(const struct plan *p, uint64_t addr, uint64_t text_start)
+{
+	int64_t page = page_number(addr, text_start, p->machine.page_bytes), first, end;
+	int64_t pages = block_pages(p, &first, &end);
+
+	return page >= first && page < end ? page - (page - first) % pages : page;
+}
+
+static int64_t between(int64_t x, int64_t low, int64_t high)
+{
+	return x < low ? low : x > high ? high : x;
+}
+
+uint64_t plan_entries(const struct plan *p, uint64_t start, uint64_t end)
+{
+	int64_t first = plan_entry_of(p, start, p->text_start), last = plan_entry_of(p, end - 1, p->text_start);
+	int64_t blocks_first, blocks_end, pages = block_pages(p, &blocks_first, &blocks_end);
+	/* In front of the last. */
+	int64_t in_blocks = between(last, blocks_first, blocks_end) - between(first, blocks_first, blocks_end);
+
+	return (uint64_t)(last - first + 1 - in_blocks + (in_blocks + pages - 1) / pages);
+}
+
 /* Whether name is the identity, or the identity up to the '@' or '#' that tells it from its namesakes. */
 static bool names_match(const char *identity, const char *name)
 {

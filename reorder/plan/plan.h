@@ -145,7 +145,9 @@ enum { PLAN_MAX_LEVELS = 3 };
 
 struct plan_machine {
 	const char *name, *about, *arch;
-	uint64_t page_bytes;	/* of kernel text, an ITLB entry */
+	uint64_t page_bytes;	/* of kernel text, an ITLB entry; outside the blocks, where there are any */
+	uint64_t block_bytes;	/* more: what an entry maps of [blocks_start, blocks_end); 0: there are no blocks */
+	uint64_t blocks_start, blocks_end;
 	bool pinned_text;
 	const char *why_no_saving;	/* of ITLB entries, whatever the order; "": orders save some */
 	struct {
@@ -251,6 +253,15 @@ char *plan_root_name(const char *identity);
 
 /* Number of the page that addr lies on, counted from text_start's. */
 int64_t plan_page_of(uint64_t addr, uint64_t text_start, uint64_t page_bytes);
+
+/*
+ * The same of the machine's pages; a block goes by the first of its pages, as in plan.pages. text_start: that
+ * of the kernel that addr is of.
+ */
+int64_t plan_entry_of(const struct plan *p, uint64_t addr, uint64_t text_start);
+
+/* How many entries map [start, end), which is not empty. */
+uint64_t plan_entries(const struct plan *p, uint64_t start, uint64_t end);
 
 /* The unit with a function of that name (identity, or the part before '@' or '#'); INDEX_NONE when none. */
 uint32_t plan_find_function(const struct plan *p, const char *name);

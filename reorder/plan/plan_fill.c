@@ -384,8 +384,8 @@ static void put_unit(struct fill *f, uint32_t unit, bool moved)
 	out->addr = f->after->addr[unit];
 	out->size = u->size;
 	out->align = u->align;
-	out->page_before = plan_page_of(out->addr_before, p->text_start, p->machine.page_bytes);
-	out->page = plan_page_of(out->addr, p->text_start, p->machine.page_bytes);
+	out->page_before = plan_entry_of(p, out->addr_before, p->text_start);
+	out->page = plan_entry_of(p, out->addr, p->text_start);
 	out->weight = n->samples;
 	out->calls = n->calls;
 	out->path_weight = f->unit_weight[unit];
@@ -476,6 +476,11 @@ static void fill_machine(struct plan *p, const struct machine *m, const struct i
 	out->about = plan_string(p, m->about ? m->about : "");
 	out->arch = plan_string(p, m->arch ? m->arch : "");
 	out->page_bytes = m->text_page ? machine_entry_bytes(m) : 4096;
+	if (machine_has_edges(m) && m->blocks_end > m->blocks_start && machine_block_bytes(m) > out->page_bytes) {
+		out->block_bytes = machine_block_bytes(m);
+		out->blocks_start = m->blocks_start;
+		out->blocks_end = m->blocks_end;
+	}
 	out->pinned_text = m->pinned_text;
 	out->why_no_saving = plan_string(p, why ? why : "");
 	out->miss_cycles_min = m->miss_cycles_min;

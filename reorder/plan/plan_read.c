@@ -336,6 +336,9 @@ static void read_machine(struct reading *r, const json_t *top)
 	read_array(r, details, "levels", true, read_level);
 	if (m->page_bytes < 64 || m->page_bytes > 1ULL << 40 || (m->page_bytes & (m->page_bytes - 1)))
 		complain(r, "machine_details", "page_bytes");
+	if (m->block_bytes && (m->block_bytes <= m->page_bytes || m->block_bytes > 1ULL << 40 ||
+			       (m->block_bytes & (m->block_bytes - 1)) || m->blocks_start > m->blocks_end))
+		complain(r, "machine_details", "block_bytes");
 }
 
 static void read_side(struct reading *r, const json_t *top, const char *key, struct plan_side *s)

@@ -242,8 +242,8 @@ static void put_cache_lines(const struct annotation *a, uint64_t unit_addr, cons
 {
 	uint64_t start = unit_addr + a->off, end = start + a->size, last = UINT64_MAX;
 	uint32_t ran = 0;
-	int64_t first_page = plan_page_of(start, a->p->text_start, a->p->machine.page_bytes);
-	int64_t last_page = plan_page_of(end - 1, a->p->text_start, a->p->machine.page_bytes);
+	int64_t first_page = plan_entry_of(a->p, start, a->p->text_start);
+	int64_t last_page = plan_entry_of(a->p, end - 1, a->p->text_start);
 
 	for (uint32_t i = a->u->first_range; i < a->u->first_range + a->u->nr_ranges; i++) {
 		uint64_t lo = unit_addr + a->p->ranges[i].start, hi = unit_addr + a->p->ranges[i].end;

@@ -208,7 +208,7 @@ static void put_totals(const struct diff *d, FILE *fp, struct text_style st)
 		format_percent(text, 100 * d->drift));
 	fprintf(fp, "units     %" PRIu32 " hot in both, %" PRIu32 " newly hot, %" PRIu32 " no longer\n",
 		d->nr_both, d->nr_news, d->nr_gone);
-	if (a->machine.page_bytes != b->machine.page_bytes)
+	if (a->machine.page_bytes != b->machine.page_bytes || a->machine.block_bytes != b->machine.block_bytes)
 		fprintf(fp, "machines  differ in page size: entries cannot be compared\n");
 }
 

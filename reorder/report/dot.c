@@ -85,7 +85,7 @@ static void end_box(struct canvas *c, const char *tip)
 /* Whether a page is too large to be drawn as one. */
 static bool in_parts(const struct panel *pn)
 {
-	return pn->v->p->machine.page_bytes > pn->map.block_bytes;
+	return pn->map.parts;
 }
 
 /* One line of text, left-aligned at x; y is its top. A letter is taken for 0.62 of the height: enough. */
@@ -460,12 +460,12 @@ static void put_panel_head(struct canvas *c, const struct panel *pn, bool after,
 	if (pn->v->all)
 		text = xasprintf("%s hot pages of %s; ITLB entries per path: %.1f mean, %.0f 95th "
 				 "percentile, %.0f worst",
-				 format_count(pages, s->pages), format_bytes(bytes, p->machine.page_bytes),
+				 format_count(pages, s->pages), format_page_size(bytes, &p->machine),
 				 s->mean, s->p95, s->max);
 	else
 		text = xasprintf("%.1f ITLB entries, mean; %s pages of %s over all variants",
 				 after ? pn->v->after : pn->v->before, format_count(pages, pn->map.nr_pages),
-				 format_bytes(bytes, p->machine.page_bytes));
+				 format_page_size(bytes, &p->machine));
 	put_line(c, pn->x, y + 20, 10, INK, text);
 	free(text);
 }

@@ -37,6 +37,28 @@ const char *format_bytes(char *buf, uint64_t n)
 	return buf;
 }
 
+const char *format_page_size(char *buf, const struct plan_machine *m)
+{
+	char block[FORMAT_MAX], page[FORMAT_MAX];
+
+	if (!m->block_bytes)
+		return format_bytes(buf, m->page_bytes);
+	snprintf(buf, FORMAT_MAX, "%.15s and %.15s", format_bytes(block, m->block_bytes), format_bytes(page, m->page_bytes));
+	return buf;
+}
+
+const char *format_mapping(char *buf, const struct plan_machine *m)
+{
+	char block[FORMAT_MAX], page[FORMAT_MAX];
+
+	format_bytes(page, m->page_bytes);
+	if (m->block_bytes)
+		snprintf(buf, FORMAT_MAX, "%.12s pages, %.12s at the edges", format_bytes(block, m->block_bytes), page);
+	else
+		snprintf(buf, FORMAT_MAX, "%.12s pages", page);
+	return buf;
+}
+
 const char *format_entries(char *buf, double n)
 {
 	snprintf(buf, FORMAT_MAX, "%.1f", n);

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct plan_machine;
+
 enum { FORMAT_MAX = 48 };	/* room that each of these needs; each returns buf */
 
 const char *format_count(char *buf, uint64_t n);	/* "775,541"; PLAN_UNKNOWN: "-" */
@@ -14,6 +16,8 @@ const char *format_bytes(char *buf, uint64_t n);	/* "4 KB", "1.2 MB": powers of 
 const char *format_entries(char *buf, double n);	/* "22.4" */
 const char *format_percent(char *buf, double percent);	/* "57.1 %", "<0.1 %" */
 const char *format_saving(char *buf, double before, double after);	/* "57 %"; "-12 %": worse */
+const char *format_page_size(char *buf, const struct plan_machine *m);	/* "4 KB"; "2 MB and 64 KB" */
+const char *format_mapping(char *buf, const struct plan_machine *m);	/* "4 KB pages"; "2 MB pages, 64 KB at the edges" */
 const char *format_cycles(char *buf, double seconds);	/* "1.2 s", "340 us" */
 
 /*

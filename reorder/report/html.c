@@ -52,7 +52,7 @@ static void put_machine(const struct plan *p, FILE *fp)
 	put_escaped(fp, "<p class=\"lead\">Machine <strong>", m->name, "</strong>");
 	if (*m->about)
 		put_escaped(fp, " (", m->about, ")");
-	fprintf(fp, ": kernel text is mapped by %s pages%s. ", format_bytes(page, m->page_bytes),
+	fprintf(fp, ": kernel text is mapped by %s%s. ", format_mapping(page, m),
 		m->pinned_text ? ", pinned in the TLB" : "");
 	if (*m->why_no_saving)
 		put_escaped(fp, "<strong>No order saves ITLB entries here: ", m->why_no_saving,
@@ -162,7 +162,7 @@ static void put_figures(const struct plan *p, FILE *fp)
 	put_card(fp, "ITLB entries per path, mean", format_entries(x, b->mean), format_entries(y, a->mean),
 		 b->mean, a->mean, rest);
 	put_miss_card(p, fp);
-	snprintf(title, sizeof(title), "Hot pages of %s", format_bytes(x, p->machine.page_bytes));
+	snprintf(title, sizeof(title), "Hot pages of %s", format_page_size(x, &p->machine));
 	snprintf(rest, sizeof(rest), "%s functions, of which %s run", format_count(x, p->hot.functions),
 		 format_bytes(y, p->hot.touched_bytes));
 	char pb[FORMAT_MAX], pa[FORMAT_MAX];

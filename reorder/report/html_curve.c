@@ -66,10 +66,11 @@ static void put_grid(struct plot *pl)
 		(LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6);
 }
 
+/* No size of page is that of blocks and edges. */
 static void put_machine(struct plot *pl)
 {
 	for (uint32_t i = 0; i < pl->p->nr_curve; i++)
-		if (pl->p->curve[i].page_bytes == pl->p->machine.page_bytes)
+		if (!pl->p->machine.block_bytes && pl->p->curve[i].page_bytes == pl->p->machine.page_bytes)
 			fprintf(pl->fp,
 				"<line class=\"here\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text "
 				"x=\"%.1f\" "

@@ -187,7 +187,8 @@ static int64_t distance(const struct plan *p, uint64_t addr)
 
 void html_data(const struct plan *p, FILE *fp)
 {
-	uint64_t page = p->machine.page_bytes, block = page < BLOCK ? page : BLOCK;
+	const struct plan_machine *m = &p->machine;
+	uint64_t page = m->page_bytes, block = page < BLOCK ? page : BLOCK;
 
 	fprintf(fp,
 		"{\"page\":%" PRIu64 ",\"block\":%" PRIu64 ",\"lead\":%" PRIu64 ",\"pagelead\":%" PRIu64
@@ -198,6 +199,10 @@ void html_data(const struct plan *p, FILE *fp)
 	for (int i = 0; i < HEAT_BINS; i++)
 		fprintf(fp, "%s%g", i ? "," : "", heat_limits[i]);
 	fputc(']', fp);
+	/* Pages from the first to the second go by the first of so many. */
+	if (m->block_bytes)
+		fprintf(fp, ",\"fold\":[%" PRId64 ",%" PRId64 ",%" PRIu64 "]", plan_page_of(m->blocks_start, p->text_start, page),
+			plan_page_of(m->blocks_end, p->text_start, page), m->block_bytes / page);
 	put_names(p, fp);
 	put_strings(p, fp, "o", "objs", true);
 	put_strings(p, fp, "y", "whys", false);

@@ -41,7 +41,11 @@ function bin(share) {
 const heat = (u) => D.h[u] / 1e4;
 const offset = (u, side) => side ? D.a[u] : D.b[u];
 const blockOf = (off) => Math.floor((off + D.lead) / D.block);
-const pageOf = (off) => Math.floor((off + D.pagelead) / D.page);
+const pageOf = (off) => {
+	const page = Math.floor((off + D.pagelead) / D.page), [first, end, pages] = D.fold || [ 0, 0, 1 ];
+	return page >= first && page < end ? page - (page - first) % pages : page;
+};
+const blocksArePages = D.page === D.block && !D.fold;
 const hex = (off) => (off < 0 ? "-0x" : "+0x") + Math.abs(off).toString(16);
 const sideName = (side) => side ? "after" : "before";
 
@@ -70,7 +74,7 @@ function buildBlocks(side) {
 		}
 	}
 	/* Where a block is a page, the paths know better than the functions. */
-	if (D.page === D.block) {
+	if (blocksArePages) {
 		for (const x of m.values()) x.heat = 0;
 		for (const p of D.p) {
 			const list = p[side ? 12 : 11];
@@ -98,9 +102,9 @@ const hideTip = () => { tip.hidden = true; };
 /* Page maps */
 function blockLabel(side, b) {
 	const x = blocks[side].get(b);
-	const where = D.page === D.block ? "page " + b
-					 : "page " + pageOf(b * D.block - D.lead) + ", " + bytes(D.block) +
-						   " at " + hex(b * D.block - D.lead);
+	const where = blocksArePages ? "page " + b
+				     : "page " + pageOf(b * D.block - D.lead) + ", " + bytes(D.block) +
+					       " at " + hex(b * D.block - D.lead);
 	const top = x.units.slice().sort((p, q) => heat(q) - heat(p)).slice(0, 3).map((u) => D.n[u]);
 	return where +
 	       (x.ran ? ": in " + percent(Math.min(1, x.heat)) + " of paths, " : ": runs in no path, ") +
@@ -111,7 +115,7 @@ function buildMap(side) {
 	const box = $("map-" + sideName(side)), list = [...blocks[side].keys()].sort((p, q) => p - q);
 	const options = [], GAP = 192;
 	let now = -1, next = list.length ? Math.min(0, list[0]) : 0;
-	const firstOfPage = (b) => D.page > D.block &&
+	const firstOfPage = (b) => !blocksArePages &&
 				   pageOf(b * D.block - D.lead) !== pageOf((b - 1) * D.block - D.lead);
 	const fill = (to) => {
 		if (to - next > GAP) {
@@ -304,7 +308,7 @@ function functionTable(list, label, extra) {
 function showBlock(side, b, found) {
 	const box = $("page-detail"), x = blocks[side].get(b);
 	const page = pageOf(b * D.block - D.lead);
-	const name = D.page === D.block ? "Page " + page : bytes(D.block) + " of page " + page;
+	const name = blocksArePages ? "Page " + page : bytes(D.block) + " of page " + page;
 	box.hidden = false;
 	box.replaceChildren(el("h3", null, name + ", " + sideName(side)),
 			    el("p", { class : "soft" },

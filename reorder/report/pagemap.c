@@ -218,8 +218,7 @@ static int by_address(const void *a, const void *b)
 
 static void find_blocks(struct pagemap *m, const struct view *v)
 {
-	int64_t ratio = (int64_t)(v->p->machine.page_bytes / m->block_bytes);
-	int64_t lead = (int64_t)(v->p->text_start / m->block_bytes) % ratio;
+	uint64_t text_start = v->p->text_start, first = text_start / m->block_bytes;
 	bool any = false;
 	int64_t last_page = 0;
 
@@ -228,13 +227,11 @@ static void find_blocks(struct pagemap *m, const struct view *v)
 		double heat = pc->heat;
 
 		if (!m->nr_blocks || m->blocks[m->nr_blocks - 1].number != pc->block) {
-			/* Floor, also below _stext. */
-			int64_t page = pc->block + lead,
-				low = page < 0 ? (page - ratio + 1) / ratio : page / ratio;
+			uint64_t addr = (first + (uint64_t)pc->block) * m->block_bytes;
 
 			ALLOC_GROW(m->blocks, m->nr_blocks + 1, m->alloc_blocks);
 			m->blocks[m->nr_blocks++] =
-				(struct block){ .number = pc->block, .page = low, .first_piece = i };
+				(struct block){ .number = pc->block, .page = plan_entry_of(v->p, addr, text_start), .first_piece = i };
 		}
 		struct block *b = &m->blocks[m->nr_blocks - 1];
 		b->nr_pieces++;
@@ -298,9 +295,10 @@ void pagemap_init(struct pagemap *m, const struct view *v, bool after)
 	for (uint32_t i = 0; i < p->nr_units; i++)
 		if (v->heat[i] >= 0)
 			add_unit(m, v, i, after ? p->units[i].addr : p->units[i].addr_before);
+	m->parts = p->machine.page_bytes > m->block_bytes || p->machine.block_bytes;
 	sort_array(m->pieces, m->nr_pieces, sizeof(*m->pieces), by_address);
 	find_blocks(m, v);
-	if (m->block_bytes == p->machine.page_bytes)
+	if (!m->parts)
 		count_shares(m, v, after);
 }
 

@@ -61,6 +61,7 @@ struct block {
 
 struct pagemap {
 	uint32_t block_bytes;
+	bool parts;		/* blocks are parts of pages */
 	struct piece *pieces;	/* ascending address */
 	uint32_t nr_pieces, alloc_pieces;
 	struct block *blocks;	/* those with any piece, ascending */

@@ -26,7 +26,7 @@ static void put_head(const struct plan *p, FILE *fp, struct text_style st)
 	plain(fp, st);
 	fprintf(fp, ", ");
 	put_text(fp, m->name, 0);
-	fprintf(fp, " (text in %s pages", format_bytes(buf, m->page_bytes));
+	fprintf(fp, " (text in %s", format_mapping(buf, m));
 	for (uint32_t i = 0; i < m->nr_levels; i++)
 		fprintf(fp, "%s%" PRIu32, i ? " + " : ", ", m->levels[i].entries);
 	if (m->nr_levels)
@@ -91,7 +91,7 @@ static void put_totals(const struct plan *p, FILE *fp, struct text_style st)
 	else
 		fprintf(fp, "%-36s%12s %12s %9s\n", "", "before", "after", "saved");
 	plain(fp, st);
-	snprintf(what, sizeof(what), "hot pages of %s", format_bytes(size, p->machine.page_bytes));
+	snprintf(what, sizeof(what), "hot pages of %s", format_page_size(size, &p->machine));
 	put_counts(fp, st, what, b->pages, a->pages);
 	put_entries(fp, st, "ITLB entries per path, mean", b->mean, a->mean);
 	put_entries(fp, st, "  95th percentile", b->p95, a->p95);
@@ -183,7 +183,8 @@ static void put_guard(const struct plan *p, FILE *fp)
 /* Where all that was moved came to lie, where pages are so large that one may hold it. */
 static void put_region(const struct plan *p, FILE *fp)
 {
-	uint64_t start = UINT64_MAX, end = 0, page = p->machine.page_bytes;
+	const struct plan_machine *m = &p->machine;
+	uint64_t start = UINT64_MAX, end = 0, most = m->block_bytes ? m->block_bytes : m->page_bytes;
 	char size[FORMAT_MAX], of[FORMAT_MAX];
 
 	for (uint32_t i = 0; i < p->nr_units; i++) {
@@ -194,15 +195,16 @@ static void put_region(const struct plan *p, FILE *fp)
 		start = u->addr < start ? u->addr : start;
 		end = u->addr + u->size > end ? u->addr + u->size : end;
 	}
-	if (end <= start || page <= 4096)
+	if (end <= start || most <= 4096)
 		return;
-	uint64_t pages = (end - 1) / page - start / page + 1;
+	uint64_t pages = plan_entries(p, start, end);
+	bool in_blocks = start >= m->blocks_start && start < m->blocks_end;
 
 	fprintf(fp, "region    %s that moved lie on ", format_bytes(size, end - start));
 	if (pages == 1)
-		fprintf(fp, "one page of %s\n", format_bytes(of, page));
+		fprintf(fp, "one page of %s\n", format_bytes(of, in_blocks ? most : m->page_bytes));
 	else
-		fprintf(fp, "%" PRIu64 " pages of %s: %s\n", pages, format_bytes(of, page), end - start > page ?
+		fprintf(fp, "%" PRIu64 " pages of %s: %s\n", pages, format_page_size(of, m), end - start > most ?
 			"one cannot hold them" : "on one, the text would grow too much");
 }
 

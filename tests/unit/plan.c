@@ -30,8 +30,8 @@ static void add_unit(struct plan *p, const char *name, uint32_t size, bool moved
 	u->why = plan_string(p, "run by 50 % of paths");
 	u->addr_before = p->text_start + 0x10000 * p->nr_units;
 	u->addr = p->text_start + 0x400 * p->nr_units;
-	u->page_before = plan_page_of(u->addr_before, p->text_start, p->machine.page_bytes);
-	u->page = plan_page_of(u->addr, p->text_start, p->machine.page_bytes);
+	u->page_before = plan_entry_of(p, u->addr_before, p->text_start);
+	u->page = plan_entry_of(p, u->addr, p->text_start);
 	u->size = size;
 	u->align = 16;
 	u->weight = u->calls = u->path_weight = 10;
@@ -58,6 +58,9 @@ static void make_plan(struct plan *p)
 	p->text_start = 0xffffffff81000000;
 	p->path_weight = 20;
 	p->after.misses = 12;
+	p->machine.block_bytes = 0x10000;
+	p->machine.blocks_start = 0xffffffff81010000;
+	p->machine.blocks_end = 0xffffffff81040000;
 	p->machine.nr_levels = 1;
 	p->machine.levels[0].entries = p->machine.levels[0].ways = 32;
 	p->machine.levels[0].policy = plan_string(p, "lru");
@@ -131,6 +134,7 @@ static void test_round_trip(void **state)
 	assert_true(q.before.misses == PLAN_UNKNOWN);
 	assert_int_equal(q.after.misses, 12);
 	assert_int_equal(q.pages[0].page, -3);
+	assert_int_equal(q.machine.blocks_end, 0xffffffff81040000);
 	assert_string_equal(q.units[0].name, "a\"b<c>&d\\e\nf{|}'g\xc3\xa9\xef\xbf\xbd </script>");
 	free(first);
 	free(second);
@@ -161,6 +165,10 @@ static void test_hostile_files(void **state)
 		{ "\"size\":300", "\"size\":4294967296" },
 		{ "\"page_bytes\":4096", "\"page_bytes\":0" },
 		{ "\"page_bytes\":4096", "\"page_bytes\":4097" },
+		{ "\"block_bytes\":65536", "\"block_bytes\":4096" },
+		{ "\"block_bytes\":65536", "\"block_bytes\":65537" },
+		{ "\"block_bytes\":65536", "\"block_bytes\":2199023255552" },
+		{ "\"blocks_start\":\"0xffffffff81010000\"", "\"blocks_start\":\"0xffffffff81050000\"" },
 		{ "\"addr\":\"0x", "\"addr\":\"zz" },
 		{ "\"page\":0", "\"page\":9223372036854775807" },
 		{ "\"kind\":\"syscall\"", "\"kind\":7" },
@@ -183,6 +191,33 @@ static void test_hostile_files(void **state)
 	assert_int_equal(from_text(&q, "[]"), -1);
 	assert_int_equal(plan_read_json(&q, "/nonexistent/plan.json"), -1);
 	free(text);
+	plan_release(&p);
+}
+
+/* Pages of 4 KB, but three blocks of 64 KB from the 16th. */
+static void test_blocks(void **state)
+{
+	struct plan p;
+	(void)state;
+
+	make_plan(&p);
+	uint64_t text = p.text_start;
+	assert_int_equal(plan_entry_of(&p, text + 0xffff, text), 15);
+	assert_int_equal(plan_entry_of(&p, text + 0x1ffff, text), 16);
+	assert_int_equal(plan_entry_of(&p, text + 0x20000, text), 32);
+	assert_int_equal(plan_entry_of(&p, text + 0x3ffff, text), 48);
+	assert_int_equal(plan_entry_of(&p, text + 0x41000, text), 65);
+	assert_int_equal(plan_entry_of(&p, text - 1, text), -1);
+	assert_int_equal(plan_entries(&p, text, text + 0x1000), 1);
+	assert_int_equal(plan_entries(&p, text + 0xfff, text + 0x1001), 2);
+	assert_int_equal(plan_entries(&p, text + 0x11000, text + 0x20000), 1);
+	assert_int_equal(plan_entries(&p, text + 0x1f000, text + 0x21000), 2);
+	assert_int_equal(plan_entries(&p, text, text + 0x42000), 16 + 3 + 2);
+	assert_int_equal(plan_entries(&p, text + 0x3f000, text + 0x42000), 1 + 2);
+	/* None. */
+	p.machine.block_bytes = 0;
+	assert_int_equal(plan_entry_of(&p, text + 0x1ffff, text), 31);
+	assert_int_equal(plan_entries(&p, text, text + 0x42000), 0x42);
 	plan_release(&p);
 }
 
@@ -313,7 +348,7 @@ int main(void)
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_hostile_files),
 		cmocka_unit_test(test_names),	   cmocka_unit_test(test_pageset),
 		cmocka_unit_test(test_histogram),  cmocka_unit_test(test_escapes),
-		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_numbers),	   cmocka_unit_test(test_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static struct callgraph_path paths[] = {
 
 static struct callgraph_edge edges[] = { { .from = 0, .to = 1, .weight = 3 }, { .from = 1, .to = 3, .weight = 9 } };
 
-static void fill(struct plan *p)
+static void fill_for(struct plan *p, struct machine m)
 {
 	struct image img = { .units = units, .nr_units = 4, .funcs = funcs, .nr_funcs = 4, .text_start = 0x10800,
 			     .text_end = 0x19000 };
@@ -73,12 +73,18 @@ static void fill(struct plan *p)
 	struct layout before = { .image = &img, .addr = addr_before, .text_end = 0x19000 };
 	struct layout after = { .image = &img, .addr = addr_after, .hot = hot, .nr_hot = 2, .hot_start = 0x11000,
 				.hot_end = 0x11200, .text_end = 0x19200 };
-	struct machine m = { .name = (char *)"m", .text_page = 4096, .nr_levels = 1,
-			     .levels = { { .entries = 32, .ways = 32, .policy = TLB_LRU } } };
 	struct profile profile = { 0 };
 
 	plan_init(p);
+	if (m.edge_page)
+		machine_map_text(&m, img.text_start, img.text_end);
 	plan_fill(p, &img, &cg, &before, &after, &m, &profile);
+}
+
+static void fill(struct plan *p)
+{
+	fill_for(p, (struct machine){ .name = (char *)"m", .text_page = 4096, .nr_levels = 1,
+				      .levels = { { .entries = 32, .ways = 32, .policy = TLB_LRU } } });
 }
 
 static void test_sides(void **state)
@@ -153,12 +159,39 @@ static void test_units(void **state)
 	plan_release(&p);
 }
 
+/* 0x14000 to 0x18000 is a block: there what of it is touched is one entry, which its first page stands for. */
+static void test_blocks(void **state)
+{
+	struct plan p;
+	(void)state;
+
+	fill_for(&p, (struct machine){ .text_page = 0x4000, .edge_page = 0x1000 });
+	assert_int_equal(p.machine.page_bytes, 0x1000);
+	assert_int_equal(p.machine.block_bytes, 0x4000);
+	assert_int_equal(p.machine.blocks_start, 0x14000);
+	assert_int_equal(p.machine.blocks_end, 0x18000);
+	assert_int_equal(p.before.pages, 3);
+	assert_int_equal(p.after.pages, 2);
+	assert_int_equal(p.paths[1].max_before, 1);
+	assert_int_equal(p.pages[p.paths[1].first_after].page, 4);
+	assert_string_equal(p.units[2].name, "asm_exc_page_fault");
+	assert_int_equal(p.units[2].addr, 0x15000);
+	assert_int_equal(p.units[2].page, 4);
+	plan_release(&p);
+	/* No whole one is here. */
+	fill_for(&p, (struct machine){ .text_page = 0x10000, .edge_page = 0x1000 });
+	assert_int_equal(p.machine.block_bytes, 0);
+	assert_int_equal(p.units[2].page, 5);
+	plan_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sides),
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

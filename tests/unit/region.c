@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/image/image.h"
+#include "analyze/tlb/machine.h"
 #include "lib/mem.h"
 #include "reorder/layout.h"
 #include "reorder/region.h"
@@ -25,6 +26,8 @@ static struct image img = {
 
 enum { PAGE = 0x20000 };
 
+static const struct machine whole = { .text_page = PAGE };
+
 static void lay_out(struct layout *l, uint32_t a, uint32_t b)
 {
 	layout_init(l, &img);
@@ -40,9 +43,9 @@ static void test_aligned(void **state)
 
 	(void)state;
 	lay_out(&l, 2, 1);
-	region_init(&r, &l, PAGE);
+	region_init(&r, &l, &whole);
 	assert_int_equal(r.pages, 2);
-	assert_true(region_fit(&l, PAGE, &r));
+	assert_true(region_fit(&l, &whole, &r));
 	assert_int_equal(l.hot[0].align, PAGE);
 	assert_int_equal(l.addr[2], 0x120000);
 	assert_int_equal(l.addr[1], 0x120300);
@@ -65,7 +68,7 @@ static void test_growth_is_bounded(void **state)
 	units[1].size = 0x7f00;
 	lay_out(&l, 1, 2);
 	uint64_t text_end = l.text_end;
-	assert_false(region_fit(&l, PAGE, &r));
+	assert_false(region_fit(&l, &whole, &r));
 	assert_int_equal(r.pages, 2);
 	assert_int_equal(r.growth, 0);
 	assert_int_equal(l.hot[0].align, 0);
@@ -82,7 +85,7 @@ static void test_fits_already(void **state)
 
 	(void)state;
 	lay_out(&l, 1, 2);
-	assert_true(region_fit(&l, 1 << 20, &r));
+	assert_true(region_fit(&l, &(struct machine){ .text_page = 1 << 20 }, &r));
 	assert_int_equal(l.hot[0].align, 0);
 	assert_int_equal(r.growth, 0);
 	layout_release(&l);
@@ -95,10 +98,42 @@ static void test_cannot_fit(void **state)
 
 	(void)state;
 	lay_out(&l, 1, 3);
-	assert_false(region_fit(&l, PAGE, &r));
+	assert_false(region_fit(&l, &whole, &r));
 	assert_int_equal(l.hot[0].align, 0);
 	assert_int_equal(r.pages, 2);
 	assert_int_equal(r.end - r.start, 0x20300);
+	layout_release(&l);
+}
+
+/* Behind the head text a block of one page, at whose edges pages are of 0x200 bytes. */
+static void test_blocks(void **state)
+{
+	struct machine m = { .text_page = PAGE, .edge_page = 0x200, .blocks_start = 0x120000, .blocks_end = 0x140000 };
+	struct layout l;
+	struct region r;
+
+	(void)state;
+	lay_out(&l, 2, 1);
+	region_init(&r, &l, &m);
+	assert_int_equal(r.pages, 3);	/* two of the edge, and the block */
+	assert_true(region_fit(&l, &m, &r));
+	assert_int_equal(l.addr[2], 0x120000);
+	assert_int_equal(r.pages, 1);
+	layout_release(&l);
+	/* No block is where it could go. */
+	m.blocks_start = m.blocks_end;
+	lay_out(&l, 2, 1);
+	assert_false(region_fit(&l, &m, &r));
+	assert_int_equal(r.pages, 3);
+	assert_int_equal(l.hot[0].align, 0);
+	layout_release(&l);
+	/* One holds it, over borders of the edges' pages: nothing is to be done. */
+	m.blocks_start = 0x100000;
+	layout_init(&l, &img);
+	layout_append(&l, 1, 0);
+	layout_assign(&l);
+	assert_true(region_fit(&l, &m, &r));
+	assert_int_equal(l.hot[0].align, 0);
 	layout_release(&l);
 }
 
@@ -110,7 +145,7 @@ static void test_nothing_hot(void **state)
 	(void)state;
 	layout_init(&l, &img);
 	layout_assign(&l);
-	assert_false(region_fit(&l, PAGE, &r));
+	assert_false(region_fit(&l, &whole, &r));
 	assert_int_equal(r.pages, 0);
 	assert_int_equal(r.start, r.end);
 	layout_release(&l);
@@ -123,6 +158,7 @@ int main(void)
 		cmocka_unit_test(test_growth_is_bounded),
 		cmocka_unit_test(test_fits_already),
 		cmocka_unit_test(test_cannot_fit),
+		cmocka_unit_test(test_blocks),
 		cmocka_unit_test(test_nothing_hot),
 	};
 
