@@ -429,7 +429,7 @@ static void put_edges(struct canvas *c, struct panel *pn, bool after, double y)
 	for (uint32_t i = 0; i < nr && n < DOT_EDGES; i++) {
 		const struct plan_edge *e = &p->edges[edges[i].edge];
 
-		if (!pn->spots[e->from].area || !pn->spots[e->to].area)
+		if (pn->spots[e->from].area <= 0 || pn->spots[e->to].area <= 0)
 			continue;
 		put_anchor(c, pn, e->from, done);
 		put_anchor(c, pn, e->to, done);
