@@ -165,7 +165,7 @@ try 'hottext analyze --help'" ]
 	"$HOTTEXT" collect -q packed > out
 	printf '\004\042\115\030' > packed
 	says "cannot read 'packed': compressed by lz4: unpack it first" analyze -q packed "$stacks"
-	echo BZh91AY > packed
+	echo 'BZh91AY&SY' > packed
 	says "cannot read 'packed': compressed by bzip2: unpack it first" analyze -q packed "$stacks"
 	{ head -c 514 /dev/zero; printf HdrS; } > image
 	says "cannot read 'image': a bzImage has no symbols: give the vmlinux that it was made from" analyze -q image "$stacks"
