@@ -217,6 +217,9 @@ a .dot file can be written without it$" "$dir/err" || { cat "$dir/err"; return 1
 		optimize -q --force --lds "$dir/odd.lds" -o "$dir/plan" $kernel "$dir/stacks.folded"
 	printf 'hottext-profile 1\nfunc schedule 0 0\n' > "$dir/zero"
 	says 1 "cannot use '$dir/zero': it has no kernel samples" analyze -q --as-seen $kernel "$dir/zero"
+	printf 'hottext-profile 1\ncall schedule 0x4 vfs_read 5\n' > "$dir/calls"
+	says 1 "cannot use '$dir/calls': it has no kernel samples" analyze -q --as-seen $kernel "$dir/calls"
+	says 1 "cannot use '$dir/calls': it has no kernel samples" compare -q --profile "$dir/calls" $kernel $kernel
 	printf 'hottext-profile 1\nfunc schedule 5 0\nfunc warp 95 0\n' > "$dir/other"
 	says 1 "cannot use '$dir/other': only 5.0 % of it is found in '$kernel' (--force goes on)" \
 		analyze -q --as-seen $kernel "$dir/other"

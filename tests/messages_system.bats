@@ -298,6 +298,7 @@ make_perf() {
 	printf '%*s' $((8192 - $(stat -c %s plan/plan.json) % 4096)) '' >> plan/plan.json
 	fails read:EIO "cannot read 'plan/plan.json': Input/output error" "$HOTTEXT" report -q plan
 	optimize=("$HOTTEXT" optimize -q --machine generic-4k-32 "$base/old" "$base/p.hot" -o new)
+	fails make:EROFS "cannot write 'new': Read-only file system" "${optimize[@]}"
 	fails rename:EACCES "cannot write 'new': Permission denied" "${optimize[@]}"
 	report=("$HOTTEXT" report -q plan --pages -o x.svg)
 	fails open:EACCES "cannot write '/tmp/hottext-*': Permission denied" "${report[@]}"
