@@ -20,6 +20,10 @@ need_qemu() {
 	command -v $qemu >/dev/null || skip "$qemu is not installed"
 }
 
+kernel() {
+	xz -dc samples/linux-6.1-x86_64/vmlinux.xz > "$T/vmlinux"
+}
+
 guest() {
 	echo "$qemu $machine -drive format=raw,file=$T/${1:-guest},if=floppy"
 }
@@ -101,12 +105,10 @@ guest() {
 }
 
 @test "record qemu: without nokaslr it warns, with it it does not" {
-	[ -x /bin/true ] || skip "no true"
-	kernel=/var/cache/hottext/x86-fs/vmlinux
-	[ -r $kernel ] || skip "no kernel"
-	run "$HOTTEXT" record qemu --vmlinux $kernel -o "$T/out.fetch" -- /bin/true -append "console=ttyS0"
+	kernel
+	run "$HOTTEXT" record qemu --vmlinux "$T/vmlinux" -o "$T/out.fetch" -- /bin/true -append "console=ttyS0"
 	[[ $output == *"no 'nokaslr' in -append"* ]]
-	run "$HOTTEXT" record qemu --vmlinux $kernel -o "$T/out.fetch" -- /bin/true -append "console=ttyS0 nokaslr"
+	run "$HOTTEXT" record qemu --vmlinux "$T/vmlinux" -o "$T/out.fetch" -- /bin/true -append "console=ttyS0 nokaslr"
 	[[ $output != *"no 'nokaslr' in -append"* ]]
 }
 
@@ -137,9 +139,8 @@ guest() {
 }
 
 @test "record qemu: a kernel of another architecture" {
-	kernel=/var/cache/hottext/x86-fs/vmlinux
-	[ -r $kernel ] || skip "no kernel"
-	run "$HOTTEXT" record qemu --vmlinux $kernel -o "$T/out.fetch" -- qemu-system-ppc
+	kernel
+	run "$HOTTEXT" record qemu --vmlinux "$T/vmlinux" -o "$T/out.fetch" -- qemu-system-ppc
 	[ "$status" -eq 1 ]
 	[[ $output == *"under 'qemu-system-ppc': it is for x86_64"* ]]
 }
