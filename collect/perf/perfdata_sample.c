@@ -214,13 +214,14 @@ static void add_mixed(struct perfdata_sampler *s, struct perfdata_lane *lane, co
 		      bool apart, const struct chain_sample *cs)
 {
 	struct chain *c = &lane->chain;
+	const uint32_t first = apart ? 1 : 0;	/* of the chain's own */
 	bool named;
 
 	for (uint32_t i = 0; i < nr; i++) {
-		s->frames[i] = resolve(s, c, addrs[i], i > apart, &named);
+		s->frames[i] = resolve(s, c, addrs[i], i > first, &named);
 		if (!i)
 			lane->named += named;
-		else if (i > apart && chain_cuts(c, s->frames[i - 1].func, s->frames[i].func))
+		else if (i > first && chain_cuts(c, s->frames[i - 1].func, s->frames[i].func))
 			s->frames[i] = resolve(s, c, addrs[i], false, &named);
 	}
 	if (apart)
