@@ -683,7 +683,7 @@ fleet() {
 	echo 'BZhao;entry_SYSCALL_64_after_hwframe_[k];vfs_read_[k] 12' > "$dir/in"
 	collect_to out "$dir/in"
 	grep -qx 'func vfs_read 12 0' "$dir/out"
-	echo text | bzip2 > "$dir/in.bz2"
+	echo 'BZh91AY&SY' > "$dir/in.bz2"
 	refuses "cannot read '$dir/in.bz2': compressed by bzip2: unpack it first (zstd is read as it is)" "$dir/in.bz2"
 }
 
