@@ -495,6 +495,21 @@ kernel_stack - - - 5 5 5 0 0" ]
 	done
 }
 
+@test "trace.dat: a record whose size goes back is an error, no loop; --force uses what stands before it" {
+	cp $data/lost.dat "$dir/bad.dat"
+	# An event with its length in the next word, which is more than 2^31.
+	printf '\140\257\063\0\200\377\377\377' | dd of="$dir/bad.dat" bs=1 seek=4384 conv=notrunc status=none
+	status=0
+	collect_to bad "$dir/bad.dat" || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat "$dir/bad.err")" = "hottext: cannot read '$dir/bad.dat': damaged, a record has a size that cannot be \
+(--force uses what stands before it)" ]
+	[ ! -e "$dir/bad" ]
+	collect_to bad --force "$dir/bad.dat"
+	grep -q "'$dir/bad.dat': a record has a size that cannot be: what its CPU wrote behind it is lost" "$dir/bad.err"
+	grep -q '^source trace.dat function_graph .* 18 18 ' "$dir/bad"
+}
+
 # Words of a size and byte order: the step, then counters.
 words() {
 	local size=$1 order=$2 w hex

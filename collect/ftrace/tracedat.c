@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ struct run {
 	bool has_call;
 	uint64_t used[KIND_STACK + 1], resolved[KIND_STACK + 1];	/* events; chain counts those of stacks */
 	uint64_t lost, gaps;
+	bool damaged;		/* a record cannot be */
 	uint64_t page, pages;	/* bytes of one; that records were read of: their offsets tell how far libtracecmd came */
 };
 
@@ -247,6 +249,18 @@ static void sift(struct cpu **heap, size_t nr, size_t at)
 	}
 }
 
+/* libtraceevent takes what a damaged length says as a negative size, and would go back by it for ever. */
+static struct tep_record *next_record(struct run *r, const struct cpu *c)
+{
+	struct tep_record *rec = tracecmd_read_data(r->handle, (int)c->nr);
+
+	if (!rec || rec->size >= 0)
+		return rec;
+	tracecmd_free_record(rec);
+	r->damaged = true;
+	return NULL;
+}
+
 /* Merge the CPUs' records by time: a heap, for there may be hundreds. */
 static void walk(struct run *r)
 {
@@ -255,7 +269,7 @@ static void walk(struct run *r)
 
 	for (size_t i = 0; i < nr; i++) {
 		cpus[i].nr = (uint32_t)i;
-		cpus[i].head = tracecmd_read_data(r->handle, (int)i);
+		cpus[i].head = next_record(r, &cpus[i]);
 		if (!cpus[i].head)
 			continue;
 		cpus[i].first = cpus[i].head->offset;
@@ -269,7 +283,7 @@ static void walk(struct run *r)
 		take_record(r, c->head, c->nr);
 		c->last = c->head->offset;
 		tracecmd_free_record(c->head);
-		c->head = tracecmd_read_data(r->handle, (int)c->nr);
+		c->head = next_record(r, c);
 		if (!c->head)
 			heap[0] = heap[--left];
 		sift(heap, left, 0);
@@ -311,7 +325,7 @@ static void add_sources(struct run *r)
 		s->lost = r->lost;
 }
 
-/* One buffer of the file. */
+/* One buffer of the file: whether it was of use; -1 after reporting. */
 static int read_buffer(struct run *r, struct tracecmd_input *handle)
 {
 	r->handle = handle;
@@ -340,6 +354,11 @@ static int read_buffer(struct run *r, struct tracecmd_input *handle)
 	funcgraph_release(&r->graph);
 	ftrace_names_release(&r->names);
 	free(r->events);
+	if (r->damaged && !r->opts->force)
+		return error("cannot read '%s': damaged, a record has a size that cannot be (--force uses what stands before it)",
+			     r->name);
+	if (r->damaged)
+		warn("'%s': a record has a size that cannot be: what its CPU wrote behind it is lost", r->name);
 	return used ? 1 : 0;
 }
 
@@ -347,19 +366,20 @@ static int read_buffer(struct run *r, struct tracecmd_input *handle)
 static int read_handle(struct tracecmd_input *handle, const char *name, const struct collect_options *opts,
 		       struct profile *p, struct tracedat_damage *d)
 {
-	int nr = tracecmd_buffer_instances(handle), used = 0;
+	int nr = tracecmd_buffer_instances(handle);
 	struct run r = { .opts = opts, .p = p, .name = name, .page = d->page };
 
-	used += read_buffer(&r, handle);
+	int used = read_buffer(&r, handle);
 	d->read = r.pages;
-	for (int i = 0; i < nr; i++) {
+	for (int i = 0; i < nr && used >= 0; i++) {
 		struct tracecmd_input *h = tracecmd_buffer_instance_handle(handle, i);
 
 		if (!h)
 			return error("cannot read '%s': libtracecmd does not take its buffer '%s' (damaged?)", name,
 				     tracecmd_buffer_instance_name(handle, i));
 		r = (struct run){ .opts = opts, .p = p, .name = name, .page = d->page };
-		used += read_buffer(&r, h);
+		int more = read_buffer(&r, h);
+		used = more < 0 ? -1 : used + more;
 		d->read += r.pages;
 		tracecmd_close(h);
 	}
@@ -427,6 +447,8 @@ static void child(int fd, FILE *out, const char *name, const struct collect_opti
 {
 	struct profile p = { 0 };
 
+	/* Nobody waits for what a killed parent wanted. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Sanitizers too are to let it die of its signal. */
 	signal(SIGSEGV, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
