@@ -16,8 +16,11 @@ shift 3
 fuzz()
 {
 	local limit=1024 seconds_each=10 options=handle_abort=1
-	[ "$1" != tracedat ] ||
-		limit=1000000 seconds_each=60 options=$options:allocator_may_return_null=1:quarantine_size_mb=1:log_path=$work/report-$1
+	[ "$1" != tracedat ] || {
+		limit=1000000 seconds_each=60
+		options=$options:allocator_may_return_null=1:quarantine_size_mb=1
+		options=$options:log_path=$work/report-$1:suppressions=tests/fuzz/asan.supp
+	}
 	FUZZ_TARGET=$1 ASAN_OPTIONS=$options "$fuzzer" -close_fd_mask=3 -max_total_time="$seconds" -timeout=$seconds_each \
 		-malloc_limit_mb=$limit -rss_limit_mb=2048 -max_len=65536 -artifact_prefix="$work/$1-" \
 		-print_final_stats=1 "$work/$1" "tests/corpus/$1" < /dev/null
