@@ -64,9 +64,10 @@ static void print_json(const struct verify *v)
 {
 	json_t *strays = json_array();
 	json_t *root = json_pack(
-		"{s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
-		"obeyed", verify_passed(v), "units", v->units, "found", v->found, "unknown", v->unknown,
-		"at_address", v->at_address, "on_page", v->on_page, "shifted", v->shifted, "placed", v->placed, "in_order", v->in_order,
+		"{s:b, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f}",
+		"obeyed", verify_passed(v), "linked_by_plan", !verify_is_stranger(v), "units", v->units, "found", v->found, "unknown", v->unknown,
+		"at_address", v->at_address, "on_page", v->on_page, "shifted", v->shifted,
+		"placed", v->placed, "placed_on_page", v->placed_on_page, "unmoved", v->unmoved, "in_order", v->in_order,
 		"functions", v->functions, "lost", v->lost, "outside", v->outside, "groups", v->groups,
 		"groups_broken", v->groups_broken, "paths", v->paths, "paths_moved", v->paths_moved,
 		"positions", v->positions, "positions_held", v->positions_held,

@@ -78,6 +78,7 @@ has() {
 	"$HOTTEXT" verify --json plan planned > b
 	cmp a b
 	grep -q '"obeyed": true' a
+	grep -q '"linked_by_plan": true' a
 }
 
 @test "link order and another order are told" {
@@ -116,6 +117,10 @@ has() {
 	has " more (--all)"
 	run "$HOTTEXT" verify --all plan old
 	[ "$(grep -c '^strayed: .*:' <<< "$output")" -ge 39 ]
+	run "$HOTTEXT" verify --json plan old
+	[ "$status" -eq 3 ]
+	has '"linked_by_plan": false'
+	has '"unmoved": 40'
 	# By another plan, where the text before it is longer, too.
 	{ echo .globl startup_64; section .head.text startup_64 9000; } | object head.o
 	for i in {1..40}; do echo $(((i * 17) % 41)); done | sed 's/.*/*(.text.f&)/' > plan/hottext.ld
