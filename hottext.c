@@ -16,6 +16,7 @@
 #include "lib/completion.h"
 #include "lib/error.h"
 #include "lib/file.h"
+#include "lib/heap.h"
 #include "lib/mem.h"
 #include "lib/opt.h"
 #include "lib/version.h"
@@ -106,6 +107,7 @@ int main(int argc, char **argv)
 	self = self ? self + 1 : argv[0];
 	if (!strcmp(self, "hottext-ld"))
 		return ld_command.run(argc - 1, argv + 1);
+	heap_in_huge_pages();
 	if (argc < 2) {
 		error("no command; try 'hottext --help'");
 		return EXIT_USAGE;

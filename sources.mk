@@ -6,6 +6,7 @@ LIB_SRCS := \
 	lib/elf_note.c \
 	lib/error.c \
 	lib/file.c \
+	lib/heap.c \
 	lib/index.c \
 	lib/input.c \
 	lib/json_text.c \
