@@ -424,8 +424,8 @@ static __attribute__((noinline)) void link_full(struct chain *c, struct successi
 	}
 	if (c->nr_late == CHAIN_WINDOW)
 		link_late(c, CHAIN_WINDOW / 2);
-	else
-		ALLOC_GROW(c->late, c->alloc_late * 2, c->alloc_late);
+	else	/* at once: what is not filled takes no memory, what grows by parts is copied */
+		ALLOC_GROW(c->late, CHAIN_WINDOW, c->alloc_late);
 	c->late[c->nr_late++] = s;
 }
 
