@@ -113,6 +113,13 @@ reason() {
 	[[ "$output" != *likely* ]]
 }
 
+@test "counts that no count of runs can hold are the largest there is" {
+	echo "sys_root;c 18446744073709551615" > huge.folded
+	"$HOTTEXT" complete -q vmlinux huge.folded -o huge.hot
+	[ "$(awk '$1 == "path" { print $5 }' huge.hot | sort -u)" = 18446744073709551615 ] || { cat huge.hot; false; }
+	[ "$(awk '$1 == "func" && $2 == "a" { print $4 }' huge.hot)" = 18446744073709551615 ] || { cat huge.hot; false; }
+}
+
 @test "the completed profile is a profile, twice the same" {
 	"$HOTTEXT" complete -q vmlinux samples.folded -o one.hot
 	"$HOTTEXT" complete -q vmlinux samples.folded -o two.hot

@@ -200,6 +200,18 @@ static double path_cost(const struct completer *c)
 	return cost;
 }
 
+/* Rounded; the largest count stands for what none can hold. */
+static uint64_t rounded(double runs)
+{
+	return runs + 0.5 < 18446744073709551616.0 ? (uint64_t)(runs + 0.5) : UINT64_MAX;	/* 2^64 */
+}
+
+/* Of what is there at all, one at least. */
+static uint64_t some(double runs)
+{
+	return runs >= 1 ? rounded(runs) : 1;
+}
+
 /*
  * Samples count time; what matters for an order is how often a path ran. So many
  * samples of a path that runs so many bytes each time stand for so many runs, in
@@ -207,15 +219,11 @@ static double path_cost(const struct completer *c)
  */
 static uint64_t runs_of(const struct completer *c, uint64_t samples)
 {
-	double cost = path_cost(c), runs;
+	double cost = path_cost(c);
 
-	if (c->is_graph) {
-		runs = (double)samples * c->graph_scale;
-		return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
-	}
-
-	runs = (double)samples * RUN_UNIT / (cost > MIN_COST ? cost : MIN_COST);
-	return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
+	if (c->is_graph)
+		return some((double)samples * c->graph_scale);
+	return some((double)samples * RUN_UNIT / (cost > MIN_COST ? cost : MIN_COST));
 }
 
 /* Share the path's samples out over the bytes it is expected to run. */
@@ -294,7 +302,7 @@ static void copy_path(struct completer *c, const struct profile_path *path, uint
 	}
 	double runs = (double)weight * c->whole_scale * c->variants;
 	c->runs[(out - c->out_path) / c->variants] = runs / c->variants;
-	out[0] = profile_add_path(c->out, path->kind, path->root, feet, path->nr_feet, runs >= 1 ? (uint64_t)(runs + 0.5) : 1);
+	out[0] = profile_add_path(c->out, path->kind, path->root, feet, path->nr_feet, some(runs));
 	for (uint32_t v = 1; v < c->variants; v++)
 		out[v] = out[0];
 	free(feet);
@@ -303,9 +311,7 @@ static void copy_path(struct completer *c, const struct profile_path *path, uint
 /* What followed what, in the runs of the path that followed. */
 static uint64_t next_weight(const struct completer *c, uint32_t to, uint64_t weight)
 {
-	double runs = c->runs[to] / (double)c->in->path_weights[to] * (double)weight;
-
-	return runs >= 1 ? (uint64_t)(runs + 0.5) : 1;
+	return some(c->runs[to] / (double)c->in->path_weights[to] * (double)weight);
 }
 
 static void complete_paths(struct completer *c)
@@ -349,7 +355,7 @@ static void add_calls(struct completer *c)
 			continue;
 		uint32_t caller = out_func(c, act->func);
 		for (uint32_t k = 0; k < act->nr_calls; k++) {
-			uint64_t w = (uint64_t)(act->weight * (double)act->calls[k].probability + 0.5);
+			uint64_t w = rounded(act->weight * (double)act->calls[k].probability);
 			if (w && c->emitted[act->calls[k].func] && (!c->proved_only || act->calls[k].probability >= 1))
 				profile_add_call(c->out, caller, act->calls[k].via_off,
 						 out_func(c, act->calls[k].func), w);
@@ -373,7 +379,7 @@ static void add_touches(struct completer *c)
 		const struct completion_func *r = &c->report->funcs[f];
 		bool seen = f < c->in->names.nr_keys && (c->in->funcs[f].samples || c->in->funcs[f].calls);
 		if (!seen && r->weight >= 0.5)
-			profile_add_entries(c->out, f, (uint64_t)(r->weight + 0.5));
+			profile_add_entries(c->out, f, rounded(r->weight));
 	}
 }
 
