@@ -113,9 +113,10 @@ static void put_functions(const struct plan *p, FILE *fp)
 /* In thousandths, at least one. */
 static unsigned int share(uint64_t part, uint64_t whole)
 {
-	unsigned int n = whole ? (unsigned int)(1000.0 * (double)part / (double)whole + 0.5) : 0;
-
-	return part && !n ? 1 : n > 1000 ? 1000 : n;
+	if (part >= whole)	/* also of a damaged plan */
+		return part ? 1000 : 0;
+	unsigned int n = (unsigned int)(1000.0 * (double)part / (double)whole + 0.5);
+	return part && !n ? 1 : n;
 }
 
 static void put_pages(const struct plan *p, FILE *fp, uint32_t first, uint32_t nr, uint64_t weight)
