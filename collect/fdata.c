@@ -140,9 +140,11 @@ static int read_lines(struct fdata *x, const struct collect_options *opts)
 			continue;
 		if (!strncmp(line, "no_lbr", 6)) {
 			x->samples = true;
-			if (line[6] == ' ' && line[7]) {
+			/* perf2bolt takes an event's name from perf script's text, with the colon behind it. */
+			size_t n = len - (line[len - 1] == ':');
+			if (line[6] == ' ' && n > 7) {
 				free(x->event);
-				x->event = xstrdup(line + 7);
+				x->event = xstrndup(line + 7, n - 7);
 			}
 			continue;
 		}

@@ -171,6 +171,25 @@ static void parse_frame(const struct folded *x, struct folded_frame *f, char *s)
 	}
 }
 
+/*
+ * Two counts stand behind a stack of difffolded.pl's, before and after: "dd;vfs_read_[k] 4 6". Names may hold blanks and
+ * numbers, too, so that only one behind a kernel's function is taken for a count.
+ */
+static bool is_difference(const struct folded *x, const char *stack)
+{
+	const char *leaf = strrchr(stack, ';'), *blank = strrchr(stack, ' ');
+	struct folded_frame f;
+	uint64_t before;
+
+	if (!leaf || !blank || blank < leaf || !parse_u64(blank + 1, 10, &before))
+		return false;
+	char *name = xstrndup(leaf + 1, (size_t)(blank - leaf - 1));
+	parse_frame(x, &f, name);
+	bool is = f.kernel || (x->syms && symtab_find_id(x->syms, f.name));
+	free(name);
+	return is;
+}
+
 static void parse_stack(struct folded *x, char *stack)
 {
 	char *save = NULL;
@@ -356,6 +375,9 @@ static int read_lines(struct folded *x, struct input *in, const struct collect_o
 		if (!strncmp(line, PROFILE_MAGIC, strlen(PROFILE_MAGIC)))
 			return profile_within(in);
 		if (strlen(line) == len && split_count(line, len, &count)) {
+			if (is_difference(x, line))
+				return error("cannot read '%s': line %lu has two counts, of a difference; give the folded "
+					     "stacks that it was made of", input_name(in), input_lineno(in));
 			parse_stack(x, line);
 			if (count)
 				add_stack(x, count);

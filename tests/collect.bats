@@ -94,7 +94,7 @@ refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing
 @test "BOLT fdata: branches, and samples after no_lbr" {
 	collect_to out --kallsyms $data/kallsyms $data/branches.fdata
 	diff -u $data/branches.fdata.hot "$dir/out"
-	printf 'no_lbr cycles:k\n1 vfs_read 3c 10\n' >"$dir/samples"
+	printf 'no_lbr cycles:k:\n1 vfs_read 3c 10\n' >"$dir/samples"
 	collect_to out "$dir/samples"
 	grep -q '^source fdata cycles%3ak - - - 10 10 10 0 0$' "$dir/out"
 	grep -q '^touch vfs_read 0x30 10$' "$dir/out"
@@ -243,6 +243,11 @@ fleet() {
 	refuses "cannot read '$dir/long': line 601 is not 'frame;frame;... count'" "$dir/long"
 	collect_to out --force "$dir/long"
 	grep -q "warning: '$dir/long': 1 lines left out, they are not 'frame;frame;... count'" "$dir/out.err"
+	echo "dd;ksys_read_[k];vfs_read_[k] 4 6" >"$dir/difference"
+	refuses "cannot read '$dir/difference': line 1 has two counts, of a difference; give the folded stacks that it was made of" \
+		"$dir/difference"
+	echo "dd;thread 4 6" >>$dir/names	# of a program's frame it may be the name
+	collect_to out "$dir/names"
 	{ cat $data/chains.perf-script; echo "what is this"; } >"$dir/script"
 	refuses "cannot read '$dir/script': line $(wc -l <"$dir/script") is neither a sample nor a frame" "$dir/script"
 	collect_to out --force "$dir/script"
