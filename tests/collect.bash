@@ -17,3 +17,13 @@ collect_to() {
 	shift
 	"$HOTTEXT" collect -o "$dir/$name" "$@" 2>"$dir/$name.err"
 }
+
+# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing written.
+refuses() {
+	local message=$1 status=0
+	shift
+	collect_to refused "$@" || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat "$dir/refused.err")" = "hottext: $message" ]
+	[ ! -e "$dir/refused" ]
+}

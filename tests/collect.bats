@@ -6,15 +6,6 @@ load collect.bash
 
 data=tests/data/collect
 
-refuses() {	# refuses MESSAGE ARGS...: exit status 1, that one line, and nothing written
-	local message=$1 status=0
-	shift
-	collect_to refused "$@" || status=$?
-	[ "$status" -eq 1 ]
-	[ "$(cat "$dir/refused.err")" = "hottext: $message" ]
-	[ ! -e "$dir/refused" ]
-}
-
 @test "perf script callchains: calls, cuts, modules, successions" {
 	collect_to out --kallsyms $data/kallsyms $data/chains.perf-script
 	diff -u $data/chains.hot "$dir/out"

@@ -351,3 +351,42 @@ left out (perf script without --deltatime tells them)" ]
 		timeout 100 "$HOTTEXT" collect -q "$dir/text" -o "$dir/out" 2> "$dir/err" || [ $? -eq 1 ] || { echo "$piece"; return 1; }
 	done; done
 }
+
+@test "what -F and --show-...-events add on lines of their own leaves the samples as they are" {
+	text "ffffffff81001110 vfs_read+0x10 ([kernel.kallsyms])" "ffffffff81001205 ksys_read+0x5 ([kernel.kallsyms])"
+	collects
+	cp "$dir/out" "$dir/plain"
+	sed -i -e '/vfs_read/a \  read_write.c:450 (discriminator 2)' -e '/ksys_read/a \  [kernel.kallsyms][ffffffff81001205]' "$dir/text"
+	collects
+	cmp "$dir/out" "$dir/plain"
+	sed -i -e '/discriminator/a |450      return ret;' -e '/^$/i \ ilen: 2\n insn: 48 89' "$dir/text"
+	collects
+	cmp "$dir/out" "$dir/plain"
+	{
+		echo 'swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x600c10) @ 0]: x [kernel.kallsyms]_text'
+		echo 'init     0 [000]     0.000000: PERF_RECORD_COMM: init:1/1'
+	} > "$dir/records"
+	{ cat "$dir/records" "$dir/text"; echo 'app 21 [000] 1.2: PERF_RECORD_FORK(2:2):(0:0)' | sed 's/1.2:/1.200000:/'; } > "$dir/with"
+	cp "$dir/with" "$dir/text"
+	collects
+	cmp "$dir/out" "$dir/plain"
+	grep -q '^1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost$' "$dir/sum"
+	# Losses count, wherever they are told.
+	{ echo 'app 21 [000] 0.900000: PERF_RECORD_LOST lost 7'; cat "$dir/with"; } > "$dir/text"
+	collects
+	grep -q '^1 samples, 1 kernel, 1 resolved, 0 unresolved, 7 lost$' "$dir/sum"
+	grep -q '^source perf-script cpu-clock .* 1 1 1 0 7$' "$dir/out"
+	# Nothing else is in it.
+	refuses "cannot read '$dir/records': no event 'cycles' in it" "$dir/records"
+}
+
+@test "text without times is told what it lacks" {
+	printf 'app \n\tffffffff81001110 vfs_read\n\tffffffff81001205 ksys_read\n\n' > "$dir/text"
+	refuses "cannot read '$dir/text': line 1 has no time (perf script -F comm,tid,time,event,ip,sym,dso prints it)" "$dir/text"
+	printf '\n\tffffffff81001110 vfs_read\n' > "$dir/text"	# -F ip,sym
+	refuses "cannot read '$dir/text': line 2 has no time (perf script -F comm,tid,time,event,ip,sym,dso prints it)" "$dir/text"
+	# bpftrace's kstack(perf) prints frames alike.
+	printf '@[\n\tffffffff81001110 vfs_read+16\n\tffffffff81001205 ksys_read+5\n]: 3\n' > "$dir/text"
+	collects
+	grep -q '^source bpftrace ' "$dir/out"
+}

@@ -66,6 +66,7 @@ struct script {
 	struct place_known *known;	/* small cache */
 	uint64_t agreed, differed;	/* frames whose name the symbols have there, have not */
 	uint64_t bad_lines;
+	uint64_t lost;			/* as records say that were printed, too */
 	bool times_differ;		/* they are but differences */
 };
 
@@ -340,9 +341,15 @@ static int read_line(struct script *x, char *line)
 {
 	struct text_frame f;
 	char *marks, *end;
+	uint64_t lost;
 
 	if (!*skip_blanks(line)) {
 		end_sample(x);
+		return 0;
+	}
+	if (perfscript_record(line, &lost)) {
+		end_sample(x);
+		add_count(&x->lost, lost);
 		return 0;
 	}
 	/* A task's name may begin like a comment. */
@@ -358,6 +365,11 @@ static int read_line(struct script *x, char *line)
 		add_frame(x, &f);
 		return 0;
 	}
+	if (x->in_sample && perfscript_aside(line))
+		return 0;
+	if (!x->nr_lanes)
+		return error("cannot read '%s': line %lu has no time (perf script -F comm,tid,time,event,ip,sym,dso prints it)",
+			     input_name(x->in), input_lineno(x->in));
 	if (x->opts->force) {
 		x->bad_lines++;
 		return 0;
@@ -382,6 +394,8 @@ static int finish(struct script *x)
 		profile_set(&s->event, l->event);
 		if (x->opts->syms)
 			source_set_kernel(s, x->opts->syms);
+		s->lost = x->lost;
+		x->lost = 0;
 		chain_finish(&l->chain, s);
 		s->resolved -= l->named;
 		s->unresolved += l->named;
@@ -469,23 +483,36 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 	return ret;
 }
 
+/*
+ * The first line that is no comment and no other record is a sample. Where it is none, since perf was not told to print
+ * times, the frame behind it tells; bpftrace prints such frames, too.
+ */
 static bool probe(const char *head, size_t len)
 {
+	bool records = false, unknown = false;
 	const char *end;
 
 	for (const char *s = head; s < head + len; s = end + 1) {
 		struct text_sample t;
+		uint64_t lost;
 
 		end = memchr(s, '\n', (size_t)(head + len - s));
 		if (!end)
 			end = head + len;
+		if (end == s || *s == '#')
+			continue;
 		char *line = xstrndup(s, (size_t)(end - s));
-		bool good = perfscript_sample(line, &t);
+		bool record = perfscript_record(line, &lost), sample = !record && perfscript_sample(line, &t);
+		bool framed = perfscript_looks_framed(line);
 		free(line);
-		if (good || (end > s && *s != '#'))
-			return good;
+		if (framed || (sample && !unknown))
+			return true;
+		if (unknown || (!record && *s == '@'))
+			return false;
+		records |= record;
+		unknown = !record;
 	}
-	return false;
+	return records && !unknown;
 }
 
 const struct reader perfscript_reader = {

@@ -127,6 +127,32 @@ const char *perfscript_sample(const char *line, struct text_sample *s)
 	return rest;
 }
 
+bool perfscript_record(const char *line, uint64_t *lost)
+{
+	static const char prefix[] = "PERF_RECORD_", loss[] = "LOST";
+	const char *start;
+	uint64_t ns;
+
+	*lost = 0;
+	if (!strstr(line, prefix))
+		return false;
+	for (const char *p = line; (p = find_time(line, p, &start, &ns));) {
+		const char *type = skip_blanks(p + 1);
+
+		if (strncmp(type, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		type += sizeof(prefix) - 1;
+		const char *count = strncmp(type, loss, sizeof(loss) - 1) ? NULL : strstr(type, " lost ");
+		if (count) {
+			count += strlen(" lost ");
+			if (!scan_dec(&count, lost))
+				*lost = 0;
+		}
+		return true;
+	}
+	return false;
+}
+
 /* ---- frames ---- */
 
 /* A high address whose dso is not known: perf had no kernel symbols, or a user's stack holds rubbish. */
@@ -240,6 +266,24 @@ void perfscript_check_name(struct text_frame *f)
 	for (const char *s = f->name; *s; s++)
 		if (*s <= ' ' ? *s > 0 : *s == '/' || *s == '(' || *s == '+')
 			f->name = NULL;
+}
+
+bool perfscript_looks_framed(const char *line)
+{
+	const char *p = skip_blanks(line);
+	size_t digits = strspn(p, "0123456789abcdef");
+
+	return *line == '\t' && digits >= 8 && digits <= 16 && p[digits] == ' ';
+}
+
+bool perfscript_aside(const char *line)
+{
+	static const char *const instruction[] = { " insn:", " ilen:", NULL };
+
+	if (line[0] == '|')		/* |12       code of line 12 */
+		return isdigit((unsigned char)line[1]);
+	/* "  slub.c:123", "  vmlinux[ffffffff81234567]" */
+	return begins_with_one_of(line, instruction) || (!strncmp(line, "  ", 2) && line[2] > ' ');
 }
 
 bool perfscript_frame(char *line, const struct symtab *syms, struct text_frame *f)

@@ -42,6 +42,18 @@ static inline const char *skip_blanks(const char *s)
 /* The header of a sample; returns what follows the event, NULL when the line is none. */
 const char *perfscript_sample(const char *line, struct text_sample *s);
 
+/*
+ * A record that is no sample, "init 1 [000] 0.1: PERF_RECORD_COMM: init:1/1", which --show-task-events and the like have
+ * printed. *lost: the samples that it says were lost.
+ */
+bool perfscript_record(const char *line, uint64_t *lost);
+
+/* What -F +srcline, +srccode, +insn and +insnlen put on lines of their own behind a frame. */
+bool perfscript_aside(const char *line);
+
+/* Whether a line behind a tab is a frame as perf prints it: tells its text from others' where samples do not. */
+bool perfscript_looks_framed(const char *line);
+
 /* "name+0x12" in place. */
 void perfscript_symbol(struct text_frame *f, char *s);
 
