@@ -48,7 +48,8 @@ static void print_help(void)
 	       "Lays out a kernel's hot text in as few pages as possible, with GNU ld.\n\ncommands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	printf("\n'hottext COMMAND --help' describes one of them.\n\nexample:\n"
+	printf("\n'hottext COMMAND --help' describes one of them, 'hottext --version' what this program was built from.\n\n"
+	       "example:\n"
 	       "  hottext optimize vmlinux perf.data -o plan\n");
 }
 

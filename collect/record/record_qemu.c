@@ -309,7 +309,7 @@ static int record_qemu(int argc, char **argv)
 	if (!argc)
 		return usage_error("record qemu", "no emulator to run after '--'");
 	if (!o.out && !o.sims.nr && !o.count.nr)
-		return usage_error("record qemu", "nothing to record: give -o or --machine-sim");
+		return usage_error("record qemu", "nothing to record: give -o, --machine-sim or --count");
 	if (o.out && !strcmp(o.out, "-"))
 		return usage_error("record qemu", "standard output is the guest's: name a file");
 	if (o.vmlinux && (kind_check_kernel(o.vmlinux) || symtab_read_vmlinux(&st, o.vmlinux)))
