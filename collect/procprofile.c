@@ -183,13 +183,17 @@ static unsigned int split(char *line, char **fields, unsigned int max)
 	return nr;
 }
 
-/* "samples name ratio" or "address name samples ratio". */
+/* "samples name ratio" or "address name samples ratio"; "samples *unknown*" in either. */
 static bool parse_line(char *line, char **name, uint64_t *ticks)
 {
 	char *f[5];
 	unsigned int nr = split(line, f, 5);
 	double ratio;
 
+	if (nr == 2 && !strcmp(f[1], "*unknown*")) {
+		*name = f[1];
+		return parse_u64(f[0], 10, ticks);
+	}
 	if ((nr != 3 && nr != 4) || !parse_double(f[nr - 1], &ratio) || !strchr(f[nr - 1], '.'))
 		return false;
 	*name = f[1];
