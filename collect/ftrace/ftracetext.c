@@ -253,9 +253,12 @@ static uint32_t times_called(const char *s)
  */
 static void take_function(struct run *r, uint32_t cpu, uint32_t pid, char *s, bool alone)
 {
-	char *arrow = strstr(s, " <-");
+	char *arrow = strstr(s, " <-"), *colon = strchr(s, ':');
 
 	if (!arrow && !alone)
+		return;
+	/* "r_vfs_read_0: (ksys_read+0x6c/0xf0 <- vfs_read)", "bprint: x <-y": other events; no function ends in a colon. */
+	if (!alone && colon && colon < arrow && (colon[1] == ' ' || !colon[1]))
 		return;
 	uint32_t times = r->cut ? 1 : times_called(s);
 	if (arrow)
