@@ -549,6 +549,11 @@ void chain_add_branch(struct chain *c, const struct chain_branch *b, uint64_t we
 		profile_add_call(c->profile, b->from.func, b->from.off, b->to.func, weight);
 }
 
+static void touch(struct chain *c, const struct chain_frame *f)
+{
+	path_walk_touch(&c->walk, f->func, f->off, f->off != PROFILE_OFF_UNKNOWN);
+}
+
 /* Between the target of the older branch and the source of the newer one the code ran straight. */
 static void walk_straight(struct chain *c, const struct chain_frame *to, const struct chain_frame *from,
 			  uint64_t weight)
@@ -560,8 +565,8 @@ static void walk_straight(struct chain *c, const struct chain_frame *to, const s
 			profile_add_touch(c->profile, to->func, k, weight);
 		return;
 	}
-	path_walk_touch(&c->walk, to->func, to->off, to->off != PROFILE_OFF_UNKNOWN);
-	path_walk_touch(&c->walk, from->func, from->off, from->off != PROFILE_OFF_UNKNOWN);
+	touch(c, to);
+	touch(c, from);
 }
 
 /* branches[first, end), newest first, all within the kernel: one path. */
@@ -583,7 +588,7 @@ static uint32_t add_run(struct chain *c, const struct chain_branch *branches, ui
 	return path_walk_end(&c->walk, c->profile, kind, root, weight);
 }
 
-void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr,
+void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr, bool every,
 			const struct chain_sample *s)
 {
 	uint32_t end = nr, path;
@@ -591,17 +596,28 @@ void chain_add_branches(struct chain *c, const struct chain_branch *branches, ui
 	for (uint32_t i = nr; i-- > 0;) {
 		const struct chain_branch *b = &branches[i];
 
+		/* Entered anew: a filter of the kernel's branches leaves out what left it. */
+		if (b->enters && i + 1 < end) {
+			if (branches[i + 1].to.func != INDEX_NONE)
+				touch(c, &branches[i + 1].to);
+			path = add_run(c, branches, i + 1, end, s->weight);
+			link_task(c, path, s);
+			end = i + 1;
+		}
 		chain_add_branch(c, b, s->weight);
-		if (b->from.func != INDEX_NONE && (i + 1 == end || branches[i + 1].to.func == INDEX_NONE))
-			path_walk_touch(&c->walk, b->from.func, b->from.off,
-					b->from.off != PROFILE_OFF_UNKNOWN);
-		else if (b->from.func != INDEX_NONE)
+		if (b->from.func != INDEX_NONE && (i + 1 == end || branches[i + 1].to.func == INDEX_NONE)) {
+			touch(c, &b->from);
+		} else if (b->from.func != INDEX_NONE && every) {
 			walk_straight(c, &branches[i + 1].to, &b->from, s->weight);
+		} else if (b->from.func != INDEX_NONE) {
+			touch(c, &branches[i + 1].to);
+			touch(c, &b->from);
+		}
 		/* Out of the kernel, or the stack's newest: the path ends here. */
 		if (b->to.func != INDEX_NONE && i)
 			continue;
 		if (b->to.func != INDEX_NONE)
-			path_walk_touch(&c->walk, b->to.func, b->to.off, b->to.off != PROFILE_OFF_UNKNOWN);
+			touch(c, &b->to);
 		path = add_run(c, branches, i, end, s->weight);
 		link_task(c, path, s);
 		end = i;

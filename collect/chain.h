@@ -32,6 +32,7 @@ struct chain_frame {
 
 struct chain_branch {
 	struct chain_frame from, to;	/* INDEX_NONE in func: user mode, or in no function known */
+	bool enters;			/* from is in user mode */
 };
 
 struct chain_sample {
@@ -146,11 +147,11 @@ void chain_add_again(struct chain *c, struct chain_ticket t, const struct chain_
 void chain_add_branch(struct chain *c, const struct chain_branch *b, uint64_t weight);
 
 /*
- * A branch stack, newest first. Code between one branch's target and the next
- * one's source ran straight through. Adds no sample: chain_add() or
+ * A branch stack, newest first. Where every taken branch is in it, code between one branch's target and the next one's
+ * source ran straight through; of branches chosen by their type that is not known. Adds no sample: chain_add() or
  * chain_add_other() does.
  */
-void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr,
+void chain_add_branches(struct chain *c, const struct chain_branch *branches, uint32_t nr, bool every,
 			const struct chain_sample *s);
 
 #endif

@@ -121,7 +121,7 @@ static bool read_record(struct fdata *x, char *line)
 	    !(field = next_field(&line)) || !parse_u64(field, 10, &count))
 		return false;
 	add_sample(x, &from, inside, count);
-	struct chain_branch branch = { from, to };
+	struct chain_branch branch = { from, to, false };
 	if (to.func != INDEX_NONE)
 		profile_add_touch(x->p, to.func, to.off < PROFILE_MAX_BYTES ? to.off / PROFILE_CHUNK : 0,
 				  count);

@@ -108,6 +108,7 @@ struct perfdata_sample {
 	uint64_t nr_chain;
 	const unsigned char *branches;	/* nr_branches times {from, to, flags}, newest first */
 	uint64_t nr_branches;
+	bool some_branches;		/* those of some types alone, not every one that was taken */
 	uint64_t data_src, transaction, weight, phys_addr, cgroup, data_page_size, code_page_size;
 };
 

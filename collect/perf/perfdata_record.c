@@ -39,7 +39,12 @@ enum {
 enum { FORMAT_TIME_ENABLED = 1, FORMAT_TIME_RUNNING = 2, FORMAT_ID = 4, FORMAT_GROUP = 8, FORMAT_LOST = 16 };
 
 /* attr.branch_sample_type */
-enum { BRANCH_HW_INDEX = 1 << 17, BRANCH_COUNTERS = 1 << 19 };
+enum {
+	BRANCH_ANY = 1 << 3,
+	BRANCH_TYPES = 0x3ff << 4,	/* ANY_CALL to CALL: without ANY, branches of these alone */
+	BRANCH_HW_INDEX = 1 << 17,
+	BRANCH_COUNTERS = 1 << 19,
+};
 
 enum { BRANCH_ENTRY = 24 };	/* from, to, flags */
 
@@ -396,6 +401,7 @@ static void take_read(struct cursor *c, uint64_t format)
 static void take_branches(struct cursor *c, const struct perfdata_attr *a, struct perfdata_sample *s)
 {
 	s->nr_branches = take_u64(c);
+	s->some_branches = !(a->branch_sample_type & BRANCH_ANY) && a->branch_sample_type & BRANCH_TYPES;
 	if (a->branch_sample_type & BRANCH_HW_INDEX)
 		take_u64(c);
 	s->branches = take_array(c, s->nr_branches, BRANCH_ENTRY);

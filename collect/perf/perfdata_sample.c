@@ -7,6 +7,7 @@
 #include "lib/mem.h"
 #include "perfdata.h"
 #include "perfdata_map.h"
+#include "perfscript_line.h"
 
 /* A record holds at most 64 KiB. */
 enum {
@@ -299,12 +300,16 @@ static void add_branches(struct perfdata_sampler *s, struct perfdata_lane *lane,
 		const unsigned char *p = sample->branches + i * BRANCH_ENTRY;
 		struct chain_branch *b = &s->entries[i];
 
-		b->from = resolve(s, &lane->chain, perfdata_u64(p, swap) - s->map->slide, false, &named);
+		uint64_t from = perfdata_u64(p, swap);
+
+		b->from = resolve(s, &lane->chain, from - s->map->slide, false, &named);
 		b->to = resolve(s, &lane->chain, perfdata_u64(p + 8, swap) - s->map->slide, false, &named);
+		b->enters = from && b->from.func == INDEX_NONE && !perfscript_is_kernels(s->map->syms, from);
 		any |= b->from.func != INDEX_NONE || b->to.func != INDEX_NONE;
 	}
 	if (any)
-		chain_add_branches(&lane->chain, s->entries, (uint32_t)sample->nr_branches, cs);
+		chain_add_branches(&lane->chain, s->entries, (uint32_t)sample->nr_branches, !sample->some_branches,
+				   cs);
 }
 
 void perfdata_sampler_add(struct perfdata_sampler *s, uint32_t event, uint16_t misc, bool swap,

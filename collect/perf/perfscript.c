@@ -206,12 +206,14 @@ static void resolve_frames(struct script *x)
 
 /* ---- branch stacks ---- */
 
-static bool parse_branch_end(struct script *x, char *s, struct chain_frame *place)
+/* *user: it is an address of a program. */
+static bool parse_branch_end(struct script *x, char *s, struct chain_frame *place, bool *user)
 {
 	struct text_frame f;
 
 	if (!perfscript_branch_end(s, x->opts->syms, &f))
 		return false;
+	*user = f.kind == FRAME_USER && f.has_addr && f.addr && !perfscript_is_kernels(x->opts->syms, f.addr);
 	*place = f.kind == FRAME_KERNEL || f.kind == FRAME_GENERATED ? place_of(x, &f, false)
 		: (struct chain_frame){ INDEX_NONE, PROFILE_OFF_UNKNOWN };
 	return true;
@@ -224,14 +226,15 @@ static void parse_branches(struct script *x, char *s, char *marks, char *end)
 
 	locate_frames(x);
 	do {
-		struct chain_branch b = { none, none };
+		struct chain_branch b = { none, none, false };
+		bool leaves;
 		char *mid = perfscript_middle(s, marks);
 
 		if (mid) {
 			*mid = *marks = '\0';
-			if (!parse_branch_end(x, s + (skip_blanks(s) - s), &b.from))
+			if (!parse_branch_end(x, s + (skip_blanks(s) - s), &b.from, &b.enters))
 				b.from = none;
-			if (!parse_branch_end(x, mid + 1, &b.to))
+			if (!parse_branch_end(x, mid + 1, &b.to, &leaves))
 				b.to = none;
 		}
 		/* One that cannot be understood keeps its neighbours apart. */
@@ -255,7 +258,7 @@ static void end_sample(struct script *x)
 			chain_add_other(&x->lane->chain);
 		}
 		if (x->nr_branches && !x->in_guest)
-			chain_add_branches(&x->lane->chain, x->branches, x->nr_branches, &x->sample);
+			chain_add_branches(&x->lane->chain, x->branches, x->nr_branches, true, &x->sample);
 	}
 	x->in_sample = x->seen_user = x->in_guest = false;
 	x->nr_frames = x->nr_branches = 0;

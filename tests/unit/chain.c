@@ -287,14 +287,14 @@ static void test_branches(void **state)
 	chain_init(&c, &p, NULL);
 	struct chain_frame user = { INDEX_NONE, 0 };
 	struct chain_branch b[] = {	/* newest first: entry, call, loop, return, back to user mode */
-		{ at(&c, "entry", 0x60), user },
-		{ at(&c, "f", 0x40), at(&c, "entry", 0x20) },
-		{ at(&c, "f", 0x38), at(&c, "f", 0x10) },
-		{ at(&c, "entry", 0x1f), at(&c, "f", 0) },
-		{ user, at(&c, "entry", 0) },
+		{ at(&c, "entry", 0x60), user, false },
+		{ at(&c, "f", 0x40), at(&c, "entry", 0x20), false },
+		{ at(&c, "f", 0x38), at(&c, "f", 0x10), false },
+		{ at(&c, "entry", 0x1f), at(&c, "f", 0), false },
+		{ user, at(&c, "entry", 0), true },
 	};
 	struct chain_sample s = { 1, 7, 5 };
-	chain_add_branches(&c, b, ARRAY_SIZE(b), &s);
+	chain_add_branches(&c, b, ARRAY_SIZE(b), true, &s);
 	finish(&c, &text);
 	assert_string_equal(text,
 		"hottext-profile 1\n"
@@ -306,6 +306,54 @@ static void test_branches(void **state)
 		"touch f 0x0 1\n" "touch f 0x10 2\n" "touch f 0x20 2\n" "touch f 0x30 2\n" "touch f 0x40 1\n"
 		"call entry 0x1f f 1\n"
 		"path dab148d9452bb6d8 chain entry 1 entry:f7 f:f1\n");
+	free(text);
+}
+
+/* A filter of the kernel's branches leaves out those that leave it: two system calls stand one behind the other. */
+static void test_entered_anew(void **state)
+{
+	struct profile p = { 0 };
+	struct chain c;
+	char *text;
+
+	(void)state;
+	chain_init(&c, &p, NULL);
+	struct chain_frame user = { INDEX_NONE, 0 };
+	struct chain_branch b[] = {	/* newest first */
+		{ at(&c, "entry", 0x1f), at(&c, "g", 0), false },
+		{ user, at(&c, "entry", 0), true },
+		{ at(&c, "entry", 0x1f), at(&c, "f", 0), false },
+		{ user, at(&c, "entry", 0), true },
+	};
+	struct chain_sample s = { 1, 7, 5 };
+	chain_add_branches(&c, b, ARRAY_SIZE(b), true, &s);
+	finish(&c, &text);
+	assert_non_null(strstr(text, " chain entry 1 entry:3 f:1\n"));
+	assert_non_null(strstr(text, " chain entry 1 entry:3 g:1\n"));
+	assert_null(strstr(text, "f:1 g:1"));
+	free(text);
+}
+
+/* Of calls alone, the code between two may not have run in a line. */
+static void test_some_branches(void **state)
+{
+	struct profile p = { 0 };
+	struct chain c;
+	char *text;
+
+	(void)state;
+	chain_init(&c, &p, NULL);
+	struct chain_frame user = { INDEX_NONE, 0 };
+	struct chain_branch b[] = {
+		{ at(&c, "entry", 0x8f), at(&c, "g", 0), false },
+		{ at(&c, "entry", 0x1f), at(&c, "f", 0), false },
+		{ user, at(&c, "entry", 0), true },
+	};
+	struct chain_sample s = { 1, 7, 5 };
+	chain_add_branches(&c, b, ARRAY_SIZE(b), false, &s);
+	finish(&c, &text);
+	assert_non_null(strstr(text, " chain entry 1 entry:301 f:1 g:1\n"));
+	assert_null(strstr(text, "touch entry"));
 	free(text);
 }
 
@@ -321,6 +369,8 @@ int main(void)
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_apart),
 		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_entered_anew),
+		cmocka_unit_test(test_some_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

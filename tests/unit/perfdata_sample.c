@@ -325,11 +325,12 @@ static void test_repeats(void **state)
 static void test_branches(void **state)
 {
 	(void)state;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 8; i++) {
+		/* Every branch, or (i & 4) any call. */
 		struct build f = {
 			.big = i & 1, .arch = "x86_64", .nr_events = 1,
 			.events = { { .type = 0, .sample_type = IP | TID | TIME | BRANCHES, .name = "cycles",
-				      .branch_type = i & 2 ? 1 << 17 | 1 << 19 : 0 } },
+				      .branch_type = (i & 2 ? 1 << 17 | 1 << 19 : 0) | (i & 4 ? 1 << 4 : 1 << 3) } },
 		};
 		static const uint64_t entries[][2] = {
 			{ COPY + 0x30, READ + 0x45 }, { READ + 0x40, COPY }, { ENTRY + 0x80, READ },
@@ -362,6 +363,7 @@ static void test_branches(void **state)
 		};
 		for (size_t k = 0; k < ARRAY_SIZE(want); k++)
 			want_line(r.text, want[k]);
+		assert_int_equal(!strstr(r.text, "touch do_syscall_64 0x40 1\n"), !!(i & 4));
 		free(r.text);
 		/* Of a hypervisor or a guest, the addresses mean nothing here. */
 		f.records.n = 0;
