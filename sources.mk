@@ -31,6 +31,7 @@ COLLECT_SRCS := \
 	collect/cmd_record.c \
 	collect/fdata.c \
 	collect/folded.c \
+	collect/mapping.c \
 	collect/normalize.c \
 	collect/path_walk.c \
 	collect/procprofile.c \

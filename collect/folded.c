@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "collect/chain.h"
+#include "collect/mapping.h"
 #include "collect/profile.h"
 #include "collect/profile_text.h"
 #include "collect/reader.h"
@@ -143,6 +144,20 @@ static bool parse_address(const struct folded *x, struct folded_frame *f, const 
 	return (hex || n >= 8) && scan_hex(&p, &f->off) && !*p && (hex || f->kernel || is_kernel_addr(x, f->off));
 }
 
+/*
+ * inferno and stackcollapse-perf.pl --kernel mark all that is in a mapping with brackets: of "[[vdso]]" the function is not
+ * known, but it is a program's; "[[kernel.kallsyms]]" is somewhere in the kernel.
+ */
+static bool is_mapping(const char *name, size_t n)
+{
+	return n > 4 && !strncmp(name, "[[", 2) && name[n - 1] == ']';
+}
+
+static bool is_programs(const char *name, size_t n)
+{
+	return !strncmp(name, "__vdso_", 7) || (is_mapping(name, n) && mapping_is_programs(name + 1));
+}
+
 /* "vfs_read+0x1d_[k]": bpftrace writes the offset in decimal, others in hex. */
 static void parse_frame(const struct folded *x, struct folded_frame *f, char *s)
 {
@@ -156,6 +171,8 @@ static void parse_frame(const struct folded *x, struct folded_frame *f, char *s)
 		s += 4;
 		n -= 4;
 	}
+	if (f->kernel && is_programs(s, n))
+		f->kernel = false;
 	f->name = s;
 	f->raw = parse_address(x, f, s, n);
 	char *plus = f->raw ? NULL : memrchr(s, '+', n);
@@ -185,7 +202,7 @@ static bool is_difference(const struct folded *x, const char *stack)
 		return false;
 	char *name = xstrndup(leaf + 1, (size_t)(blank - leaf - 1));
 	parse_frame(x, &f, name);
-	bool is = f.kernel || (x->syms && symtab_find_id(x->syms, f.name));
+	bool is = f.kernel || !strcmp(f.name, "[unknown]") || (x->syms && symtab_find_id(x->syms, f.name));
 	free(name);
 	return is;
 }
@@ -196,6 +213,10 @@ static void parse_stack(struct folded *x, char *stack)
 
 	x->nr_frames = 0;
 	for (char *s = strtok_r(stack, ";", &save); s; s = strtok_r(NULL, ";", &save)) {
+		size_t n = strlen(s);
+
+		if (strip_end(s, &n, "_[i]"))	/* inlined: it has no place of its own */
+			continue;
 		ALLOC_GROW(x->frames, x->nr_frames + 1, x->alloc_frames);
 		parse_frame(x, &x->frames[x->nr_frames++], s);
 	}
@@ -284,7 +305,7 @@ static struct chain_frame place_of(struct chain *c, const struct folded_frame *f
 
 	if (f->raw)
 		return chain_resolve(c, f->off, is_return);
-	if (!strcmp(f->name, "[unknown]") || !*f->name)
+	if (!strcmp(f->name, "[unknown]") || !*f->name || is_mapping(f->name, strlen(f->name)))
 		return place;
 	place = chain_resolve_name(c, f->name, NULL, f->has_off ? f->off : 0, f->has_off && is_return);
 	if (!f->has_off)

@@ -62,6 +62,18 @@ data=tests/data/collect
 	[ "$(cat "$dir/out.err")" = "hottext: 16 samples, 13 kernel, 13 resolved, 0 unresolved, 0 lost" ]
 }
 
+@test "folded stacks: mappings of programs are marked like the kernel, inlined functions have no place" {
+	printf '%s\n' 'app;main;clock_gettime;[[vdso]]_[k] 100' 'app;main;clock_gettime;__vdso_clock_gettime_[k] 50' \
+		'app;main;[[heap]]_[k];read;memcpy 7' 'dd;ksys_read_[k];vfs_read_[k];rw_verify_area_[i] 12' \
+		'dd;ksys_read_[k];[[kernel.kallsyms]]_[k] 3' > "$dir/in"
+	collect_to out "$dir/in"
+	[ "$(cat "$dir/out.err")" = "hottext: 172 samples, 15 kernel, 12 resolved, 3 unresolved, 0 lost" ]
+	diff - <(grep '^func\|^call' "$dir/out") <<-END
+	func vfs_read 12 0
+	call ksys_read - vfs_read 12
+	END
+}
+
 @test "folded stacks without marks begin the kernel at its entries, and say so" {
 	collect_to out $data/unmarked.folded
 	grep -q "no frame is marked _\[k\]; the kernel is taken to begin at its entries" "$dir/out.err"

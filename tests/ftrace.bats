@@ -187,6 +187,17 @@ func vfs_read 0 2" ]
 	repeats irq_enter_rcu vfs_read		# and each a path
 }
 
+@test "returns and prints with an arrow in them are no calls" {
+	printf '%s\n' '# tracer: nop' 'bash-12 [000] d.... 1.216651: r_vfs_read_0: (ksys_read+0x6c/0xf0 <- vfs_read) ret=0x10' \
+		'bash-12 [000] d.... 1.216652: vfs_read <-ksys_read' 'bash-12 [000] d.... 1.216653: bprint: x <-y' > "$dir/in"
+	collect_to out "$dir/in"
+	[ "$(cat "$dir/out.err")" = "hottext: 1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
+	diff - <(grep '^func\|^call' "$dir/out") <<-END
+	func vfs_read 0 1
+	call ksys_read - vfs_read 1
+	END
+}
+
 @test "trace.dat: func_repeats counts as often as it says" {
 	printf 'ffffffff%s\n' '81000000 T _text' '81000000 T _stext' '813d3a40 T f1' '813d4350 T f2' '82000000 T _etext' > "$dir/syms"
 	# An event's format by another's name: the count is how deep calls were nested.
@@ -555,6 +566,11 @@ words() {
 	collect_to bad "$dir/in" || status=$?
 	[ "$status" -eq 1 ]
 	grep -q "line 4 is not 'samples name ratio'" "$dir/bad.err"
+	# Where there were ticks in no function, it says so without a ratio.
+	printf '     5 vfs_read                                   0.0068\n     4 *unknown*\n     9 total                                      0.0000\n' \
+		> "$dir/unknown"
+	collect_to out "$dir/unknown"
+	grep -q '^source readprofile tick - - - 9 9 5 4 0$' "$dir/out"
 }
 
 @test "recordings without an event of a tracer that is known" {

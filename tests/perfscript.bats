@@ -371,6 +371,17 @@ left out (perf script without --deltatime tells them)" ]
 	collects
 	cmp "$dir/out" "$dir/plain"
 	grep -q '^1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost$' "$dir/sum"
+	{ echo PERF_RECORD_FINISHED_ROUND; cat "$dir/with"; } > "$dir/text"
+	collects
+	cmp "$dir/out" "$dir/plain"
+	# What brstackinsn puts behind a sample.
+	text "ffffffff81001110 vfs_read+0x10 ([kernel.kallsyms])" "ffffffff81001205 ksys_read+0x5 ([kernel.kallsyms])"
+	printf '\t%s\n' "ksys_read+0:" "vfs_read+16:	read_write.c:450" $'ffffffff81001110\tinsn: e8 2b' $'ffffffff81001112\t# PRED 5 cycles' \
+		"... not reaching sample ..." "mismatch of LBR data and executable" > "$dir/insns"
+	sed -i -e "\$d" "$dir/text"
+	cat "$dir/insns" >> "$dir/text"
+	collects
+	cmp "$dir/out" "$dir/plain"
 	# Losses count, wherever they are told.
 	{ echo 'app 21 [000] 0.900000: PERF_RECORD_LOST lost 7'; cat "$dir/with"; } > "$dir/text"
 	collects
@@ -382,11 +393,36 @@ left out (perf script without --deltatime tells them)" ]
 
 @test "text without times is told what it lacks" {
 	printf 'app \n\tffffffff81001110 vfs_read\n\tffffffff81001205 ksys_read\n\n' > "$dir/text"
-	refuses "cannot read '$dir/text': line 1 has no time (perf script -F comm,tid,time,event,ip,sym,dso prints it)" "$dir/text"
+	refuses "cannot read '$dir/text': line 1 has no time (perf script -F comm,tid,time,event,ip,sym,symoff,dso prints it)" "$dir/text"
 	printf '\n\tffffffff81001110 vfs_read\n' > "$dir/text"	# -F ip,sym
-	refuses "cannot read '$dir/text': line 2 has no time (perf script -F comm,tid,time,event,ip,sym,dso prints it)" "$dir/text"
+	refuses "cannot read '$dir/text': line 2 has no time (perf script -F comm,tid,time,event,ip,sym,symoff,dso prints it)" "$dir/text"
 	# bpftrace's kstack(perf) prints frames alike.
 	printf '@[\n\tffffffff81001110 vfs_read+16\n\tffffffff81001205 ksys_read+5\n]: 3\n' > "$dir/text"
 	collects
 	grep -q '^source bpftrace ' "$dir/out"
+}
+
+@test "an image of any name is the kernel's where its addresses are, and no program's" {
+	text "ffffffff81009110 vfs_read+0x10 (linux-6.1.debug)" "ffffffff8100f000 main (vmlinux.debug)"
+	sed -i 's/ffffffff8100f000/7f0000001000/' "$dir/text"
+	collects
+	[ "$(cat "$dir/sum")" = "1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
+	[ "$(cat "$dir/got")" = "func vfs_read 1 0" ]
+	text "7f0000001000 main+0x10 (/usr/bin/vmlinux-to-elf)"
+	collects
+	[ "$(cat "$dir/sum")" = "1 samples, 0 kernel, 0 resolved, 0 unresolved, 0 lost" ]
+}
+
+@test "raw events have two words; one that counts no cycles is named with the way to take it" {
+	text "ffffffff81009110 vfs_read+0x10 ([kernel.kallsyms])"
+	sed -i 's/cpu-clock:/raw 0x20c4:/' "$dir/text"
+	refuses "cannot read '$dir/text': no event 'cycles' in it, but 'raw 0x20c4' (--event takes it)" "$dir/text"
+	collects --event "raw 0x20c4"
+	[ "$(cat "$dir/sum")" = "1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
+}
+
+@test "without symbols nothing is said of where they have the frames" {
+	text "ffffffff81001110 vfs_read+0x10 ([kernel.kallsyms])"
+	collect_to out "$dir/text"
+	[ "$(cat "$dir/out.err")" = "hottext: 1 samples, 1 kernel, 1 resolved, 0 unresolved, 0 lost" ]
 }

@@ -371,7 +371,7 @@ static int read_line(struct script *x, char *line)
 	if (x->in_sample && perfscript_aside(line))
 		return 0;
 	if (!x->nr_lanes)
-		return error("cannot read '%s': line %lu has no time (perf script -F comm,tid,time,event,ip,sym,dso prints it)",
+		return error("cannot read '%s': line %lu has no time (perf script -F comm,tid,time,event,ip,sym,symoff,dso prints it)",
 			     input_name(x->in), input_lineno(x->in));
 	if (x->opts->force) {
 		x->bad_lines++;
@@ -411,7 +411,7 @@ static int finish(struct script *x)
 	const char *other = x->nr_lanes ? x->lanes[0]->event : NULL;
 	return error("cannot read '%s': no event '%s' in it%s%s%s", input_name(x->in),
 		     x->opts->event ? x->opts->event : "cycles", other ? ", but '" : "", other ? other : "",
-		     other ? "'" : "");
+		     !other ? "" : x->opts->event ? "'" : "' (--event takes it)");
 }
 
 static void release(struct script *x)
@@ -471,7 +471,7 @@ static int read_perfscript(struct input *in, const char *path, const struct coll
 		x.in_sample = false;	/* it may lack frames */
 	if (!ret)
 		ret = collect_rest(in, opts, x.nr_lanes);
-	if (!ret && x.differed > x.agreed / 10)
+	if (!ret && opts->syms && x.differed > x.agreed / 10)
 		warn("'%s': %llu of %llu frames are not where the symbols have them: matched by name", input_name(in),
 		     (unsigned long long)x.differed, (unsigned long long)(x.agreed + x.differed));
 	if (!ret)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collect/chain.h"
+#include "collect/mapping.h"
 #include "lib/modules.h"
 #include "lib/number.h"
 #include "lib/symtab.h"
@@ -96,6 +97,8 @@ static const char *parse_event(const char *s, char *event, size_t size)
 			s = skip_blanks(p);
 	}
 	size_t n = strcspn(s, " \t");
+	if (!strncmp(s, "raw 0x", 6))	/* one that has no name */
+		n = 4 + strcspn(s + 4, " \t");
 	if (!n) {	/* -F left the event out */
 		strcpy(event, "-");
 		return s;
@@ -136,6 +139,8 @@ bool perfscript_record(const char *line, uint64_t *lost)
 	*lost = 0;
 	if (!strstr(line, prefix))
 		return false;
+	if (!strncmp(line, "PERF_RECORD_FINISHED_ROUND", 26))
+		return true;
 	for (const char *p = line; (p = find_time(line, p, &start, &ns));) {
 		const char *type = skip_blanks(p + 1);
 
@@ -200,11 +205,6 @@ static void set_module(struct text_frame *f, char *dso)
 void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f)
 {
 	static const char *const kernels[] = { "[kernel.", "[kernel]", "[kcore]", "/proc/kcore", NULL };
-	/* Mappings of programs; fs/proc/task_mmu.c and the architectures' arch_vma_name(). */
-	static const char *const programs[] = {
-		"[vdso", "[vvar", "[vsyscall]", "[stack]", "[stack:", "[heap]", "[vectors]", "[sigpage]", "[uprobes]",
-		"[anon:", "[anon_", "[anon]", NULL
-	};
 	/* Of the kernel's KSYMBOL records. */
 	static const char *const generated[] = {
 		"bpf_", "kprobe_insn_page", "kprobe_optinsn_page", "ftrace_trampoline", NULL
@@ -213,7 +213,7 @@ void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f)
 
 	f->module = NULL;
 	f->kind = FRAME_KERNEL;
-	if (begins_with_one_of(dso, kernels) || !strncmp(base, "vmlinux", 7))
+	if (begins_with_one_of(dso, kernels) || (!strncmp(base, "vmlinux", 7) && may_be_kernel(syms, f)))
 		return;
 	size_t n = strlen(dso);
 	char *plus = n && isxdigit((unsigned char)dso[n - 1]) ? strrchr(dso, '+') : NULL;
@@ -230,13 +230,15 @@ void perfscript_dso(char *dso, const struct symtab *syms, struct text_frame *f)
 	} else if (!strcmp(dso, "[unknown]")) {
 		f->kind = f->has_addr && perfscript_is_kernels(syms, f->addr) ? FRAME_KERNEL : FRAME_USER;
 	} else if (dso[0] == '[' && n > 2 && dso[n - 1] == ']') {
-		if (!begins_with_one_of(dso, programs) && may_be_kernel(syms, f))
+		if (!mapping_is_programs(dso) && may_be_kernel(syms, f))
 			set_module(f, dso);
 	} else if (ko && (!ko[3] || ko[3] == '.')) {	/* ext4.ko, ext4.ko.xz */
 		set_module(f, dso);
 	} else if (!slash && begins_with_one_of(dso, generated) && may_be_kernel(syms, f)) {
 		f->module = dso;
 		f->kind = FRAME_GENERATED;
+	} else if (f->has_addr && syms && syms->text_addr >> 63 && perfscript_is_kernels(syms, f->addr)) {
+		f->kind = FRAME_KERNEL;	/* of perf script -k, an image of any name */
 	}
 }
 
@@ -278,10 +280,18 @@ bool perfscript_looks_framed(const char *line)
 
 bool perfscript_aside(const char *line)
 {
-	static const char *const instruction[] = { " insn:", " ilen:", NULL };
+	static const char *const instruction[] = {
+		" insn:", " ilen:", "\t... not reaching sample", "\tmismatch of LBR data", NULL
+	};
+	const char *p = line + 1;
 
 	if (line[0] == '|')		/* |12       code of line 12 */
 		return isdigit((unsigned char)line[1]);
+	/* Of brstackinsn: "vfs_read:" or "vfs_read+16:file.c:12", and "ffffffff81234567<TAB>insn: 48 89 ...", each behind a tab */
+	if (line[0] == '\t' && strspn(p, "0123456789abcdef") == 16)
+		return p[16] == '\t';
+	if (line[0] == '\t' && *p > ' ' && strchr(p, ':'))
+		return true;
 	/* "  slub.c:123", "  vmlinux[ffffffff81234567]" */
 	return begins_with_one_of(line, instruction) || (!strncmp(line, "  ", 2) && line[2] > ' ');
 }
