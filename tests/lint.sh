@@ -15,7 +15,7 @@ words()
 {
 	! grep -nE '\b(system|popen|tmpnam|tempnam|mktemp|gets|strcat|vsprintf|alloca|strtok|rand)\(' "${sources[@]}" &&
 	! grep -nE '\b(malloc|calloc|realloc|strdup|strndup|asprintf|open_memstream)\(' "${sources[@]}" |
-		grep -vE '^(lib/mem\.c|collect/qemu/)'
+		grep -vE '^(lib/(mem|heap)\.c|collect/qemu/)'
 }
 
 shell()
